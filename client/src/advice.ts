@@ -56,14 +56,19 @@ const TO_ALLOW: { readonly [reason: string]: readonly [type: string, commands: s
   'CASCADE is not allowed for this client': ['cascade', 'allow-propagate'],
 };
 
-/** @returns a sentence if the hub has ended the connection because of what this client has sent. The hub's text is not shown */
-export function sentenceForClosing({
-  code,
-  reason = '',
-}: {
-  code?: number;
-  reason?: string;
-}): string | undefined {
+/** How the hub closed a connection that had been opened. */
+export interface HubClosing {
+  readonly code?: number | undefined;
+  readonly reason?: string | undefined;
+  /** Whether the hub had said anything. */
+  readonly hasSpoken: boolean;
+}
+
+/** @returns a sentence if more is known than that the connection was lost. The hub's text is not shown */
+export function sentenceForClosing({ code, reason = '', hasSpoken }: HubClosing): string | undefined {
+  if (code === 1006 && !hasSpoken) {
+    return 'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.';
+  }
   if (code !== FORBIDDEN) return undefined;
   const known = Object.prototype.hasOwnProperty.call(TO_ALLOW, reason) ? TO_ALLOW[reason] : undefined;
   return known === undefined

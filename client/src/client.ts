@@ -14,7 +14,7 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
-import { sentenceFor, sentenceForClosing } from './advice.ts';
+import { type HubClosing, sentenceFor, sentenceForClosing } from './advice.ts';
 import { Answers, envelopeOf, errorOf } from './answers.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
@@ -50,7 +50,7 @@ export class Client {
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
-  #closing: { code?: number; reason?: string } = {};
+  #closing: HubClosing = { hasSpoken: true };
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
   #isBusy = false;
@@ -263,6 +263,7 @@ export class Client {
     const input = (orders: (now: number) => Order[]): void => this.#run(orders(this.#now()));
     const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
     let transport: Transport | undefined;
+    let hasSpoken = false;
     const line: Connection = {
       isReady: () => isOpen() && this.#link.state === 'ready',
       send: (envelope) => {
@@ -271,13 +272,14 @@ export class Client {
       opened: () => input((at) => this.#link.opened(connection, at)),
       received: (data) => {
         if (!isOpen()) return;
+        hasSpoken = true;
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
         input((at) => this.#link.received(connection, data, at));
       },
       closed: (closing) => {
         if (isOpen()) {
           this.#close(1000);
-          this.#closing = Object(closing);
+          this.#closing = { ...(closing as Partial<HubClosing>), hasSpoken };
         }
         input((at) => this.#link.closed(connection, closing, at));
       },

@@ -113,6 +113,17 @@ for (const [reason, sentence] of [
   });
 }
 
+test('a client says which hubs end the connection before they say anything', async () => {
+  const { code, tell } = await told((socket) => socket.terminate());
+  assert.is(code, 'dropped');
+  assert.match(tell, /before it said anything.*older than hivemind-core 4\.7.*--pre/);
+  const after = await told((socket) => {
+    socket.send('{"msg_type":"hello","payload":{"node_id":"hub-1"}}', () => socket.terminate());
+  });
+  assert.is(after.code, 'dropped');
+  assert.not.match(after.tell, 'hivemind-core');
+});
+
 test('a client says how to update a HiveMind hub of protocol 1', async () => {
   const { code, tell } = await told((socket) => {
     socket.send('{"msg_type":"hello","payload":{"pubkey":"","peer":"kiosk::1","node_id":"node:1"}}');
