@@ -10,7 +10,10 @@ interface State {
   hits: Uint8Array | undefined;
 }
 
-const state: State = { active: -1, ticks: 0, mostTicks: Number.POSITIVE_INFINITY, hits: undefined };
+/** Of all copies of this module: a test may bundle the mutated modules, and this one with them. */
+const shared = globalThis as { mutation?: State };
+shared.mutation ??= { active: -1, ticks: 0, mostTicks: Number.POSITIVE_INFINITY, hits: undefined };
+const state: State = shared.mutation;
 export default state;
 
 /** Whether a mutant is on. */
