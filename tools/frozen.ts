@@ -4,25 +4,48 @@
  * arrays itself.
  */
 import type { AnyNode } from 'acorn';
-import { type Edit, edited, parseModule } from './syntax.ts';
+import { type Edit, edited, parseModule, walk } from './syntax.ts';
 
 /**
  * Changes a bundled module, in which esbuild declares all variables with `var`. Line numbers stay the same, for the
  * source map.
+ * @throws Error if the module changes one of these values
  */
 export function withFrozenValues(code: string): string {
   const edits: Edit[] = [];
+  const frozen: string[] = [];
   for (const node of statementsOf(code)) {
     if (node.type !== 'VariableDeclaration') continue;
     edits.push({ start: node.start, end: node.start + node.kind.length, text: 'const' });
-    for (const { init } of node.declarations) {
+    for (const { id, init } of node.declarations) {
       if (!init || !isTable(init)) continue;
+      frozen.push(code.slice(id.start, id.end));
       edits.push({ start: init.start, end: init.start, text: 'Object.freeze(' });
       // Only XS uses the second argument: it freezes everything in the value.
       edits.push({ start: init.end, end: init.end, text: ', true)' });
     }
   }
+  for (const name of changedIn(code)) {
+    if (frozen.includes(name)) throw new Error(`${name} is frozen, so it cannot be changed`);
+  }
   return edited(code, edits);
+}
+
+/** The variables whose fields are assigned. */
+function changedIn(code: string): string[] {
+  const found: string[] = [];
+  walk(parseModule(code), (node) => {
+    const target =
+      node.type === 'AssignmentExpression'
+        ? node.left
+        : node.type === 'UpdateExpression'
+          ? node.argument
+          : undefined;
+    if (target?.type === 'MemberExpression' && target.object.type === 'Identifier')
+      found.push(target.object.name);
+    return true;
+  });
+  return found;
 }
 
 /** Finds the variables of a module that are not constant, and those with a value that is not frozen. */

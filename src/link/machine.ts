@@ -22,16 +22,7 @@ import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
-import {
-  endedBy,
-  isAcceptance,
-  merged,
-  remove,
-  retyped,
-  type Update,
-  updateBy,
-  updatesOf,
-} from './events.ts';
+import { endedBy, merged, remove, retyped, type Update, updateBy, updatesOf } from './events.ts';
 import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
 import type { LinkEvent, Order, TraceTold } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
@@ -41,8 +32,6 @@ import { StoredKeyring } from './stored-keyring.ts';
 const ATTEMPTS = 3;
 /** The pause after a failure of this side while there was no connection, or without memory for orders, in milliseconds. */
 const PAUSE = 2000;
-/** Returned when there is no memory for another array. All links share it. */
-const NONE: Order[] = [];
 
 /** How a connection ends. */
 interface Leaving {
@@ -78,6 +67,8 @@ export class LinkMachine {
   readonly derivation: Derivation;
   private readonly questions: Questions;
   private orders: Order[] = [];
+  /** Returned when there is no memory for another array. Of this link, since the files for devices freeze what all would share. */
+  private readonly none: Order[] = [];
   /** The number of the latest connection, and its session until its end. */
   connection = 0;
   private session: ClientSession | undefined = undefined;
@@ -210,13 +201,12 @@ export class LinkMachine {
   }
 
   derived(now: number, derivation: number, psk: Uint8Array | Error): void {
-    let answer: unknown;
     try {
-      answer = this.derivation.take(derivation, psk);
+      const answer = this.derivation.take(derivation, psk);
+      if (answer !== false) this.input(now, this.connection, this.answerPsk, answer ?? psk);
     } catch (error) {
-      answer = failureOf(error);
+      this.fail(error);
     }
-    if (answer !== false) this.input(now, this.connection, this.answerPsk, answer ?? psk);
   }
 
   private answerPsk(_now: number, psk: unknown, session: ClientSession): void {
@@ -268,10 +258,10 @@ export class LinkMachine {
 
   trust(now: number): void {
     const { nodeId, hubKey } = (this.asked ?? {}) as Partial<RemoteError>;
-    if (nodeId === undefined || hubKey === undefined) {
+    if (hubKey === undefined) {
       throw errors.nothingToTrust();
     }
-    this.change(now, (keyring) => pinHub(keyring, nodeId, hubKey));
+    this.change(now, (keyring) => pinHub(keyring, nodeId!, hubKey));
   }
 
   change(_now: number, data: Update): void {
@@ -328,8 +318,8 @@ export class LinkMachine {
       if (failureOf(error).code !== 'out-of-memory') throw error;
       this.fail(error);
       this.deadline = now + PAUSE;
-      NONE.length = 0; // a shell may have put orders of another input behind the ones it got
-      return NONE;
+      this.none.length = 0; // a shell may have put orders of another input behind the ones it got
+      return this.none;
     }
   }
 
@@ -353,6 +343,8 @@ export class LinkMachine {
       } else return this.doDue(now);
     } catch (error) {
       this.fail(error); // such as: no memory, or another program has pinned another key
+      // With nothing to end, it would fail again at once, until a person is asked.
+      if (!this.hasToEnd && this.dialAt === undefined) assertNotFull(error);
     }
     return true;
   }
@@ -438,7 +430,7 @@ export class LinkMachine {
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });
     // Nothing depends on the fact that a hub has accepted the static key, so it is stored last.
-    else if (isAcceptance(event)) this.store.accept(updateBy(event));
+    else this.store.accept(updateBy(event));
   }
 
   private providePsk(psk: Bytes | undefined): void {
@@ -492,11 +484,16 @@ export class LinkMachine {
     }
   }
 
+  /** Whether there is a connection, or one whose end was not told. */
+  private get hasToEnd(): boolean {
+    const { state } = this.policy;
+    return this.decision !== undefined || state === 'connecting' || state === 'ready';
+  }
+
   /** Ends what this side has failed. */
   private giveUp(failure: LocalError, now: number): void {
     const isHopeless = this.isOn && this.failures >= ATTEMPTS;
-    const { state } = this.policy;
-    if (this.decision !== undefined || state === 'connecting' || state === 'ready') {
+    if (this.hasToEnd) {
       this.leave(now, { code: 1000, failure, isHopeless });
     } else if (isHopeless) {
       this.quit(now);
@@ -568,7 +565,6 @@ export class LinkMachine {
   private askPerson(error: LocalError | RemoteError, after?: number): void {
     this.askAfter = after;
     this.asked = this.toAsk = error;
-    this.tellAsk();
   }
 
   private tellAsk(): void {

@@ -277,7 +277,6 @@ export class RequestScheduler {
       if (ending === undefined) left.push(request);
       else decisions.push(this.finish(request, ending));
     }
-    this.requests = left;
     const busy: { [session: string]: true } = {};
     for (let i = 0; i < left.length; i++) {
       const request = left[i]!;
@@ -288,6 +287,7 @@ export class RequestScheduler {
       }
       busy[key] = true;
     }
+    this.requests = left; // only now, since there may be no memory for the decisions
     return decisions;
   }
 }

@@ -277,6 +277,13 @@ for (const [code, frozen] of [
   });
 }
 
+for (const change of ['a.length = 0', 'a[0] = 1', 'a.b++']) {
+  test(`a module that freezes a value and then changes it with ${change} is refused`, () => {
+    assert.throws(() => withFrozenValues(`var a = [];\nfunction f() { ${change}; }`), 'a is frozen');
+    assert.ok(withFrozenValues(`var a = [], b = [];\nfunction f(c) { c.length = 0; }`));
+  });
+}
+
 for (const [code, names] of [
   ['function f() { try {} catch (a) {} try {} catch (b) {} }', []],
   ['function f() { try {} catch (a) {} try {} catch (a) {} }', ['a', 'a']],

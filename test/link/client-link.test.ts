@@ -121,6 +121,34 @@ test('connects again if a shared secret cannot be computed', () => {
   assert.is(shell.told('close')[0]!.error, failure);
 });
 
+test('an early wake does nothing to a session that waits for a shared secret', () => {
+  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+  const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
+  shell.start();
+  shell.connect();
+  assert.equal(shell.link.wake(0), []);
+  assert.is(shell.link.state, 'connecting');
+});
+
+test('tells the error that a shell has passed, even one about its own memory', () => {
+  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+  const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
+  const failure = new Error('no memory in the secure element');
+  const ways: [Partial<LinkOptions>, answers: string[], (shell: Shell) => Order[]][] = [
+    [{ keyring }, ['store', 'derive', 'write'], ({ link }) => link.computed(1, failure, 0)],
+    [{}, [], ({ link }) => link.closed(1, failure, 0)],
+    [{}, ['derive', 'write'], ({ link }) => link.stored(failure, 0)],
+    [{}, ['write'], ({ link }) => link.derived(1, failure, 0)],
+  ];
+  for (const [options, answers, fail] of ways) {
+    const shell = new Shell(options, answers);
+    shell.start();
+    shell.connect();
+    shell.run(fail(shell));
+    assert.is(shell.told('close')[0]!.error, failure);
+  }
+});
+
 // Storing
 
 test('holds what arrives while a keyring is being stored', () => {
@@ -240,8 +268,12 @@ test('forgets earlier failures once it is ready', () => {
   assert.is(shell.link.state, 'ready');
   shell.answers.delete('store');
   shell.redial().connect({ nodeId: 'hub-2', clientKey: undefined });
-  const orders = shell.run(shell.link.stored(diskFull, shell.now));
-  assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+  for (let i = 1; i < 3; i++) {
+    const orders = shell.run(shell.link.stored(diskFull, shell.now));
+    assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
+    shell.wake();
+    shell.connect({ nodeId: 'hub-2', clientKey: undefined });
+  }
 });
 
 test('delivers the first message before it stores that the hub has accepted the key', () => {
@@ -250,6 +282,24 @@ test('delivers the first message before it stores that the hub has accepted the 
   shell.says('news', { n: 1 });
   assert.equal(names(shell.orders.slice(-2)), ['tell message', 'store']);
   assert.is(shell.ordered('store').at(-1)!.keyring.staticKeyIsFresh, false);
+});
+
+test('stores that last if a hub shows it with KKpsk0, or with a message that is dropped, and goes on without it', () => {
+  const fresh = readyShell({ session: { maxMessage: 100 } });
+  fresh.answers.delete('store');
+  for (const sealed of fresh.hub!.sendBinary(new Uint8Array(101)))
+    fresh.run(fresh.link.received(1, sealed, 0));
+  const pinned = readyShell();
+  pinned.answers.delete('store');
+  pinned.redial().connect();
+  for (const [shell, event] of [
+    [fresh, 'tell dropped'],
+    [pinned, 'tell connect'],
+  ] as const) {
+    assert.equal(names(shell.orders.slice(-2)), [event, 'store']);
+    assert.equal(shell.run(shell.link.stored(diskFull, shell.now)), []);
+    assert.is(shell.link.state, 'ready');
+  }
 });
 
 test('goes on if that cannot be stored, and tries again on the next connection', () => {
@@ -483,6 +533,25 @@ test('makes a change once', () => {
   assert.is(shell.link.state, 'ready');
 });
 
+test('makes a change once, even one that changes nothing at first', () => {
+  const shell = new Shell();
+  shell.run(shell.link.change(forgetPsks, 0));
+  shell.connect();
+  shell.redial().connect();
+  assert.is(shell.ordered('derive').length, 1);
+});
+
+test('makes a change once, even if a person changes something else while it is being stored', () => {
+  const shell = new Shell({}, ['derive', 'write']);
+  const other = (keyring: Keyring): Keyring =>
+    keyring.pins.length > 0 ? newKeyring() : pinHub(keyring, NODE_ID, HUB_KEY);
+  shell.run(shell.link.change(other, 0));
+  shell.run(shell.link.change((keyring) => storePsk(keyring, NODE_ID, OTHER_STATIC), 0));
+  shell.run(shell.link.stored(undefined, 0));
+  shell.run(shell.link.stored(undefined, 0));
+  assert.is(shell.link.keyring.pins.length, 1);
+});
+
 test('wipes the derived PSK when it is no longer needed', () => {
   const shell = new Shell({}, ['write']);
   shell.start();
@@ -517,6 +586,7 @@ test('the end stops the derivation, the connection and the questions', () => {
   shell.run(shell.link.ask(asked, 0));
   assert.equal(names(shell.run(shell.link.end(0))), ['close', 'stop-deriving', 'tell unsent', 'tell end']);
   assert.is(shell.told('unsent')[0]!.message, asked);
+  assert.is(shell.ordered('close')[0]!.code, 1000);
   assert.is(shell.link.state, 'ended');
   assert.is(shell.link.deadline, undefined);
   assert.equal(shell.link.end(0), []);
@@ -822,6 +892,19 @@ test('pins the key that a person was asked about', () => {
 test('trusts nobody when no hub has presented a key', () => {
   const shell = readyShell();
   raisesLocal(() => shell.link.trust(0), 'wrong-state');
+  const known = new Shell({ session: { trust: 'pinned-only' } });
+  known.start();
+  known.connect();
+  assert.is((known.told('ask')[0]!.error as { code?: string }).code, 'unknown-hub');
+  raisesLocal(() => known.link.trust(0), 'wrong-state');
+});
+
+test('trusts nobody after the end', () => {
+  const shell = readyShell({ policy: { onKkFailure: 'keep-pin' } });
+  shell.redial().connect({ staticKey: OTHER_STATIC, clientKey: undefined });
+  assert.is(shell.link.state, 'asking');
+  shell.run(shell.link.end(shell.now));
+  raisesLocal(() => shell.link.trust(shell.now), 'wrong-state');
 });
 
 test('stores what a person has changed before anything else, as often as it takes', () => {
@@ -1060,6 +1143,76 @@ test('a message that cannot be sent is told to be unsent', () => {
   );
 });
 
+// Without memory; random-lives.test.ts lets each allocation fail
+
+/** Gives a link an input while no array can grow, and no buffer can be made. */
+function full(input: () => Order[]): Order[] {
+  const { push } = Array.prototype;
+  const Buffers = globalThis.ArrayBuffer;
+  const fail = (): never => {
+    throw Object.assign(new Error('out of memory'), { name: 'InternalError' });
+  };
+  Array.prototype.push = fail;
+  globalThis.ArrayBuffer = class {
+    constructor() {
+      fail();
+    }
+  } as never;
+  try {
+    return input();
+  } finally {
+    Array.prototype.push = push;
+    globalThis.ArrayBuffer = Buffers;
+  }
+}
+
+test('a link without memory returns no orders, and goes on two seconds later', () => {
+  const shell = readyShell();
+  const none = full(() => shell.link.received(1, 'text', 0));
+  assert.equal([none, shell.link.deadline], [[], 2000]);
+  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
+  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
+});
+
+test('a shell may put orders behind none', () => {
+  const { link } = readyShell();
+  const none = full(() => link.received(1, 'text', 0));
+  none.push(...link.wake(2000));
+  assert.equal(
+    full(() => link.start(2000)),
+    [],
+  );
+});
+
+test('a link asks a person if it has no memory at three inputs in a row', () => {
+  const shell = readyShell();
+  for (let i = 1; i <= 3; i++) {
+    assert.is(shell.told('ask').length, 0);
+    full(() => shell.link.received(i, 'text', shell.now));
+    shell.wake();
+    shell.wake();
+  }
+  assert.is(shell.told('ask')[0]!.error.code, 'out-of-memory');
+});
+
+test('an end leaves no failure to the next start', () => {
+  const shell = storingShell();
+  full(() => shell.link.received(1, 'text', 0));
+  shell.run(shell.link.end(0));
+  shell.start();
+  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
+});
+
+test('a PSK that there is no memory to keep ends the connection', () => {
+  const shell = new Shell({}, ['store', 'write']);
+  shell.start();
+  shell.connect();
+  const psk = pskFor(NODE_ID);
+  full(() => shell.link.derived(1, psk, 0));
+  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
+  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
+});
+
 // What is told
 
 test('tells bytes, and messages that were dropped', () => {
@@ -1088,13 +1241,16 @@ test('tells what happens inside only if asked to', () => {
   shell.run(shell.link.send(new Uint8Array([0, 1]), 0)); // the order `write` shows it
   shell.closed({ code: 1006 });
   const seen = shell.told('trace').map(({ what }) => ('type' in what ? what.type : what.do));
-  for (const one of ['psk-needed', 'pin', 'ready', 'ended', 'dial'])
-    assert.ok(
-      seen.some((name) => name === one),
-      one,
-    );
-  assert.is(seen.filter((name) => name === 'sent').length, 1);
-  assert.not(seen.some((name: string) => name === 'transmit')); // likewise
+  assert.equal(seen, ['psk-needed', 'psk', 'pin', 'ready', 'sent', 'ended', 'dial']); // and `write` shows `transmit`
+  shell.wake();
+  shell.answers.delete('write');
+  shell.connect();
+  shell.closed(1008); // during KKpsk0
+  const later = shell.told('trace').slice(seen.length);
+  assert.equal(
+    later.map(({ what }) => ('type' in what ? what.type : what.do)),
+    ['static-key-fresh', 'unpin', 'ended', 'dial'],
+  );
 });
 
 test('closes and connects again when a hub breaks the protocol', () => {
@@ -1148,6 +1304,7 @@ test('shows no secret', () => {
   const shell = readyShell();
   assert.is(JSON.stringify(shell.link), '"[ClientLink]"');
   assert.equal(Object.keys(shell.link), []);
+  assert.equal(Object.keys((shell.link as unknown as { machine: object }).machine), []);
 });
 
 test.run();

@@ -49,12 +49,17 @@ test('40 random lives break no law, and meet everything that a link can order an
   for (const name of [...met, ...told.map((type) => `told ${type}`)]) assert.ok(total[name], name);
 });
 
-type Library = Pick<typeof library, 'ClientLink' | 'RequestScheduler' | 'createKeyring' | 'forgetPsks'>;
+type Library = Pick<
+  typeof library,
+  'ClientLink' | 'RequestScheduler' | 'createKeyring' | 'forgetPsks' | 'serializeKeyring'
+>;
 type Fails = 'one' | 'all';
 
 /** Allocations, counted while a link has an input. The nth fails, or all from the nth on until the input returns. */
 const memory = {
   isOn: false,
+  /** The only input in which allocations count and fail, if not in all. */
+  input: undefined as Input | undefined,
   count: 0,
   nth: 0,
   fails: 'one' as Fails,
@@ -162,6 +167,11 @@ class Life {
   #isStoring = false;
   #isDeriving = false;
   #told: string[] = [];
+  /** What the hub has heard, and what was told to be unsent: the ids of questions. */
+  readonly #heard = new Set<string>();
+  readonly #unsent = new Set<string>();
+  /** Whether the end of the connection was told, and nothing since. */
+  #isClosed = false;
 
   constructor(used: Library) {
     this.#library = used;
@@ -191,6 +201,12 @@ class Life {
       this.#lost = number;
       this.#open = this.#hub = undefined;
       this.#call('closed', number, { code: 1006, retryAfter: 5 });
+      this.#drain();
+      if (this.#link.state === 'ready' && this.#open === undefined) this.#wake(); // there was no memory
+      this.#law(
+        this.#link.state !== 'ready' || this.#open !== undefined,
+        'what has lost its transport is not ready',
+      );
     }
     this.#until(() => this.#ends.get('q2') !== 0, 'the second question ends');
     while (!this.#call('change', this.#library.forgetPsks));
@@ -200,6 +216,10 @@ class Life {
     this.#ask('q5');
     this.#call('end');
     if (this.#link.state !== 'ended') this.#faults.push(`it is ${this.#link.state} after end`);
+    for (const { state } of this.#sessions) {
+      if (state !== 'failed' && state !== 'closed') this.#faults.push(`a session is ${state} after end`);
+    }
+    for (const psk of this.#psks) if (psk.some((byte) => byte !== 0)) this.#faults.push('a PSK is not wiped');
     for (let i = 0; i < 3; i++) {
       this.#drain();
       this.#call('wake');
@@ -210,10 +230,6 @@ class Life {
     }
     if (this.#open !== undefined) this.#faults.push('the transport is open after end');
     for (const [id, count] of this.#ends) if (count !== 1) this.#faults.push(`${id} ended ${count} times`);
-    for (const { state } of this.#sessions) {
-      if (state !== 'failed' && state !== 'closed') this.#faults.push(`a session is ${state} after end`);
-    }
-    for (const psk of this.#psks) if (psk.some((byte) => byte !== 0)) this.#faults.push('a PSK is not wiped');
     this.#call('start');
     this.#until(() => this.#link.state === 'ready', 'it connects again after end');
     this.#call('end');
@@ -234,7 +250,7 @@ class Life {
   #call(name: Input, ...args: unknown[]): boolean {
     const { isOn } = memory;
     let orders: library.Order[];
-    memory.isOn = true;
+    memory.isOn = memory.input === undefined || memory.input === name;
     try {
       if (name === 'stored') orders = this.#link.stored(undefined, this.#now, this.#keyring);
       else orders = invoke(this.#link, name, args, this.#now);
@@ -253,6 +269,11 @@ class Life {
     const { session, derivation } = (this.#link as unknown as { machine: Inside }).machine;
     if (session !== undefined) this.#sessions.add(session);
     if (derivation.psk !== undefined) this.#psks.add(derivation.psk);
+    const goesOn = session !== undefined && !/^(failed|closed)$/.test(session.state);
+    if (name === 'stored' && goesOn) {
+      const [kept, stored] = [this.#link.keyring, this.#keyring].map(this.#library.serializeKeyring);
+      this.#law(kept === stored, 'what goes on has the keyring that is stored');
+    }
     for (const order of orders) this.#queue.push(() => this.#carryOut(order));
     return true;
   }
@@ -265,15 +286,16 @@ class Life {
     for (let i = 0; i < 60; i++) {
       this.#drain();
       if (isDone() || this.#faults.length > 0) return;
-      const { deadline, state } = this.#link;
-      if (state === 'asking') this.#call('start');
-      else if (deadline === undefined) break;
-      else {
-        this.#now = Math.max(this.#now, deadline);
-        this.#call('wake');
-      }
+      if (this.#link.deadline === undefined) break;
+      this.#wake();
     }
-    this.#faults.push(`not so: ${what}`);
+    this.#faults.push(`not so: ${what}, and the link is ${this.#link.state}`);
+  }
+
+  #wake(): void {
+    this.#now = Math.max(this.#now, this.#link.deadline!);
+    this.#call('wake');
+    this.#drain();
   }
 
   #law(holds: boolean, law: string): void {
@@ -342,8 +364,14 @@ class Life {
     if (event.type === 'finish') this.#end(event.requestId);
     if (event.type === 'unsent') {
       const { payload } = event.message as { payload?: { context?: { request_id?: string } } };
-      this.#end(payload?.context?.request_id ?? '');
+      const id = payload?.context?.request_id ?? '';
+      this.#end(id);
+      this.#unsent.add(id);
+      this.#law(!this.#heard.has(id), 'what is unsent was not written');
     }
+    this.#law(event.type !== 'ask', 'no person is asked since one input had no memory');
+    this.#law(event.type !== 'close' || !this.#isClosed, 'an end is told once');
+    if (/^(close|connecting|reconnect)$/.test(event.type)) this.#isClosed = event.type === 'close';
     const { error } = event as { error?: library.LocalError };
     const isTyped = /^(Local|Remote)Error$/.test(error?.name ?? 'LocalError');
     if (!isTyped) this.#faults.push(`${event.type} has the error ${String(error?.stack)}`);
@@ -375,6 +403,8 @@ class Life {
     const { payload } = JSON.parse(text) as { payload?: { context?: { request_id?: string } } };
     const request_id = payload?.context?.request_id;
     if (request_id === undefined) return;
+    this.#heard.add(request_id);
+    this.#law(!this.#unsent.has(request_id), 'what is unsent is not written');
     for (const type of ['speak', 'ovos.utterance.handled']) {
       const answer = { type, data: { utterance: 'y' }, context: { request_id } };
       for (const data of this.#hub!.sendJson({ msg_type: 'bus', payload: answer })) {
@@ -384,18 +414,30 @@ class Life {
   }
 }
 
-/** Runs a life for each allocation that may fail, `stride` apart. Returns what was wrong, and how many there were. */
-function liveInFullHeap(used: Library, fails: Fails, stride: number): { lives: number; faults: string[] } {
+/**
+ * Runs a life for each allocation that may fail, `stride` apart.
+ * @param input - the only input in which allocations fail (default all)
+ * @param most - the last allocation that fails (default any)
+ * @returns what was wrong, and how many lives there were
+ */
+function liveInFullHeap(
+  used: Library,
+  fails: Fails,
+  stride: number,
+  input?: Input,
+  most: number = Number.POSITIVE_INFINITY,
+): { lives: number; faults: string[] } {
   const faults: string[] = [];
   let lives = 0;
-  for (let nth = 1; ; nth += stride) {
-    Object.assign(memory, { isOn: false, count: 0, nth, fails, hasFailed: false });
+  memory.hasFailed = true;
+  for (let nth = 1; nth <= most && memory.hasFailed; nth += stride) {
+    Object.assign(memory, { isOn: false, input, count: 0, nth, fails, hasFailed: false });
     const life = new Life(used);
     const wrong = life.run();
     lives++;
     if (wrong.length > 0) faults.push(`${fails} ${nth}: ${wrong.join('; ')}`);
-    if (!memory.hasFailed) return { lives, faults };
   }
+  return { lives, faults };
 }
 
 /** One allocation in so many fails, in turn: with STRIDE=1 all of them do, in some minutes. */
@@ -408,6 +450,20 @@ for (const fails of ['one', 'all'] as const) {
     const { lives, faults } = liveInFullHeap(failing, fails, STRIDE);
     assert.ok(lives > 3900 / STRIDE, String(lives));
     assert.equal(faults.slice(0, 20), []);
+  });
+
+  test(`the same holds if ${which} at the start of an input, or in \`end\``, () => {
+    for (const [input, stride, most] of [
+      ['stored', 1, 12],
+      ['derived', 1, 12],
+      ['closed', 1, 12],
+      ['change', 1, 12],
+      ['end', 2, undefined],
+    ] as const) {
+      const { lives, faults } = liveInFullHeap(failing, fails, stride, input, most);
+      assert.ok(lives >= 12, `${input}: ${lives}`);
+      assert.equal(faults.slice(0, 20), []);
+    }
   });
 
   test(`the same holds of the sources as they are, if in built-ins ${which}`, () => {
