@@ -2,11 +2,14 @@
  * Sessions whose allocations fail one at a time, for the program full-heap.c, which explains the functions declared here.
  * full-heap.ts bundles this into a script, and puts `runs` before it.
  */
-import type * as Library from '../../bundles/device.ts';
-import type { ClientSession, SessionEvent } from '../../src/index.ts';
-import type { RecordedSession, Runs } from './full-heap.ts';
+import type * as Library from '../../bundles/link.ts';
+import type { ClientSession, Order, RequestScheduler, SessionEvent } from '../../src/index.ts';
+import type { RecordedConnection, RecordedLink, RecordedSession, Runs } from './full-heap.ts';
 
-declare const hubProtocol: typeof Library & { ClientSession: typeof ClientSession };
+declare const hubProtocol: typeof Library & {
+  ClientSession: typeof ClientSession;
+  RequestScheduler: typeof RequestScheduler;
+};
 declare const runs: Runs;
 declare function attempt<T>(call: () => T): T;
 declare function apart<T>(call: () => T): T;
@@ -246,6 +249,129 @@ function run(recorded: RecordedSession, n: number, always: boolean): Outcome {
   return outcome;
 }
 
+/** Lets a link live, in which the nth allocation fails: it asks, loses its connection, connects again, asks, and ends. */
+function live(recorded: RecordedLink, n: number, always: boolean): { hasFailed: boolean; faults: string[] } {
+  const faults: string[] = [];
+  const law = (holds: boolean, text: string): void => {
+    if (!holds) faults.push(text);
+  };
+  const queue: (() => void)[] = [];
+  const ends = recorded.questions.map(() => 0);
+  let keyring = parseKeyring(recorded.keyring, 'kiosk-7');
+  let hasFailed = false;
+  let isPinned = false; // by the hub
+  const next = (): RecordedConnection => recorded.connections[isPinned ? 1 : 0]!;
+  let connection = next();
+  let open: number | undefined;
+  let lost = 0; // the connection whose end the link was told
+  let writes = 0;
+  let now = 0;
+  let endings = 0;
+  const options = {
+    crypto,
+    keyring,
+    siteId: 'lobby',
+    randomBytes(length: number): Uint8Array {
+      const random = new Uint8Array(length);
+      apart(() => (length === 32 ? fill(random, next().ephemeral) : random.fill(1)));
+      return random;
+    },
+    requests: ({ sessionId }: { sessionId?: string | undefined }) =>
+      new hubProtocol.RequestScheduler({ sessionId }),
+  };
+  const link = new hubProtocol.ClientLink(options);
+
+  /** Gives the link an input. Returns whether it took the input. */
+  function give(input: () => Order[], mayThrow = false): boolean {
+    try {
+      for (const order of attempt(input)) queue.push(() => carryOut(order));
+      return true;
+    } catch (error) {
+      hasFailed = true;
+      law(mayThrow && OF_ENGINE.indexOf(told(error)) >= 0, `threw ${told(error)}`);
+      return !mayThrow;
+    }
+  }
+
+  function hubSends(): void {
+    const number = open!;
+    for (const data of connection.replies[writes] ?? []) {
+      const input = data.startsWith('{') ? data : bytesOf(data);
+      queue.push(() => open === number && give(() => link.received(number, input, now)));
+    }
+  }
+
+  function carryOut(order: Order): void {
+    if (order.do === 'open') {
+      law(open === undefined, 'two connections');
+      open = order.connection;
+      connection = next();
+      writes = 0;
+      hubSends();
+    } else if (order.do === 'write' && order.connection !== lost) {
+      law(open === order.connection, 'writes to what is over');
+      writes++;
+      if (writes === 2) isPinned = true; // message 3 of XXpsk2, or a sealed message after KKpsk0
+      law(!isPinned || keyring.pins.length > 0, 'the hub sees the static key before its pin is stored');
+      hubSends();
+    } else if (order.do === 'close' && order.connection !== lost) {
+      law(open === order.connection, 'closes what is over');
+      open = undefined;
+    } else if (order.do === 'store') {
+      keyring = order.change(keyring);
+      queue.push(() => give(() => link.stored(undefined, now, keyring)));
+    } else if (order.do === 'derive') {
+      const psk = bytesOf(recorded.psk);
+      queue.push(() => {
+        give(() => link.derived(order.derivation, psk, now));
+        psk.fill(0);
+      });
+    } else if (order.do === 'tell') {
+      const { event } = order;
+      const { error } = event as { error?: Error };
+      if (OF_ENGINE.indexOf(told(error)) >= 0) hasFailed = true;
+      law(event.type !== 'ask', 'asks a person');
+      if (event.type === 'end') endings++;
+      if (event.type === 'finish') ends[event.requestId === 'q1' ? 0 : 1]!++;
+      if (event.type === 'unsent') ends[recorded.questions.indexOf(event.message as never)]!++;
+    }
+  }
+
+  function drain(): void {
+    for (let step = queue.shift(); step !== undefined; step = queue.shift()) step();
+  }
+
+  function wake(): void {
+    now = Math.max(now, link.deadline ?? now);
+    give(() => link.wake(now));
+    drain();
+  }
+
+  failAt(n, always);
+  while (!give(() => link.start(now), true));
+  recorded.questions.forEach((question, i) => {
+    while (!give(() => link.ask(question, now), true));
+    drain();
+    for (let tries = 0; ends[i] === 0 && tries < 30; tries++) wake();
+    if (i > 0 || open === undefined) return;
+    lost = open;
+    open = undefined;
+    give(() => link.closed(lost, { code: 1006 }, now));
+    drain();
+  });
+  give(() => link.end(now));
+  law(!secrets.some(holds), 'keys are in memory after the end');
+  drain();
+  for (let i = 0; i < 2; i++) wake();
+  law(link.state === 'ended' && open === undefined && endings === 1, 'does not end');
+  law(ends.join() === '1,1', `questions ended ${ends.join()} times`);
+  law(
+    serializeKeyring(parseKeyring(serializeKeyring(keyring), 'kiosk-7')) === serializeKeyring(keyring),
+    'spoilt',
+  );
+  return { hasFailed, faults };
+}
+
 /**
  * QuickJS-ng makes a backtrace for whatever is thrown, and throws these instead if it has no memory for one. Then no code in
  * JavaScript can throw anything else: `try { throw null } catch { throw error }` throws null.
@@ -288,5 +414,27 @@ for (const recorded of runs.sessions) {
         faults: wrong,
       }),
     );
+  }
+}
+
+if (runs.link !== undefined) {
+  const { link } = runs;
+  live(link, 0, false); // lets X25519 be remembered
+  secrets = link.connections.map(({ ephemeral }) => ephemeral);
+  isCollecting = true;
+  const expected = live(link, 0, false);
+  isCollecting = false;
+  const allocations = counted();
+  for (const always of [false, true]) {
+    const faults = expected.faults.slice();
+    let [tried, failed] = [0, 0];
+    for (let n = runs.first; n <= allocations; n += runs.stride) {
+      const outcome = live(link, n, always);
+      tried++;
+      if (outcome.hasFailed) failed++;
+      for (const fault of outcome.faults) faults.push(`link ${n} ${always}: ${fault}`);
+    }
+    const unaffected = tried - failed;
+    print(JSON.stringify({ pattern: 'link', always, allocations, tried, failed, unaffected, faults }));
   }
 }
