@@ -117,6 +117,19 @@ test('a partial answer is delivered when the connection ends, and marked as part
   );
 });
 
+test('what a hub has shown is a partial answer, too', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const answer = client.ask('hello');
+  await until(() => world.questions === 1);
+  world.tell('speak', { image: 'map.png' });
+  await new Promise(setImmediate);
+  world.drop();
+  const { ending, reply } = await answer;
+  assert.equal([ending, reply.text, reply.displayItems.length], ['closed', '', 1]);
+});
+
 test('an answer that is too long is marked as truncated', async () => {
   const world = newWorld();
   world.isMute = true;

@@ -1,7 +1,15 @@
 /** The client of a page, with stand-ins for what a browser provides that behave as Chromium does. */
-import { createKeyring, parseIdentity } from 'hub-protocol';
-import { randomBytes } from 'hub-protocol/node';
-import { type BrowserOptions, connect } from 'hub-protocol-client/browser';
+import {
+  createKeyring,
+  derivePsk,
+  HubSession,
+  type HubSessionEvent,
+  parseIdentity,
+  readAuthorization,
+} from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
+import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/browser';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
@@ -17,6 +25,52 @@ const identity = parseIdentity({
 });
 const stored = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32) });
 const keyring = { load: () => stored, update: () => {} };
+
+const PSK = derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' });
+
+/** A WebSocket of a page, with a hub at its other end. */
+class HubSocket {
+  binaryType = 'blob';
+  bufferedAmount = 0;
+  onmessage: (event: { data: unknown }) => void = () => {};
+  readonly url: string;
+  readonly heard: string[] = [];
+  /** The arguments of each call of `close`. */
+  readonly closes: unknown[][] = [];
+  readonly #session = new HubSession({
+    ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: randomBytes(32), psk: PSK },
+  });
+  readonly #assistant = new Assistant(this.#session);
+
+  constructor(url: string, opened: (socket: HubSocket) => void) {
+    this.url = url;
+    opened(this);
+    setTimeout(() => this.#carryOut(this.#session.start()));
+  }
+
+  send(data: string | Uint8Array): void {
+    const copy = typeof data === 'string' ? data : data.slice();
+    setTimeout(() => this.#carryOut(this.#session.receive(copy)));
+  }
+
+  close(...args: unknown[]): void {
+    this.closes.push(args);
+  }
+
+  #carryOut(events: HubSessionEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'transmit') this.#deliver(event.data);
+      if (event.type === 'message' && event.kind === 'json') this.heard.push(event.text);
+      for (const data of this.#assistant.handle(event)) this.#deliver(data);
+    }
+  }
+
+  #deliver(data: string | Uint8Array): void {
+    const isSet = typeof data !== 'string' && this.binaryType === 'arraybuffer';
+    const shown = isSet ? data.slice().buffer : typeof data === 'string' ? data : new Blob([data.slice()]);
+    setTimeout(() => this.onmessage({ data: shown }));
+  }
+}
 
 /** Replaces a global while a function runs. */
 async function withGlobal<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
@@ -48,6 +102,44 @@ test('a WebSocket that only reports an error, as when a policy blocks it, ends t
     );
   });
   assert.is(code, 'not-reachable');
+});
+
+test('a page names itself to a hub, asks it, pings it each minute, and hangs up if its last ping is still in the buffer', async () => {
+  const sockets: HubSocket[] = [];
+  const pings: { ping: () => void; every: number; isOver: boolean }[] = [];
+  function Socket(url: string): HubSocket {
+    return new HubSocket(url, (socket) => sockets.push(socket));
+  }
+  const setInterval = (ping: () => void, every: number) => {
+    const own = { ping, every, isOver: false };
+    pings.push(own);
+    return own;
+  };
+  const clearInterval = (own: (typeof pings)[number]): void => {
+    own.isOver = true;
+  };
+  let client: Client | undefined;
+  const visit = async (): Promise<void> => {
+    client = connect({ identity, keyring, derive: async () => PSK });
+    const codes: string[] = [];
+    client.on('close', ({ error }) => codes.push(error.code));
+    assert.is((await client.ask('hello')).reply.text, 'You said: hello');
+    const [socket] = sockets as [HubSocket];
+    const [timer] = pings as [(typeof pings)[number]];
+    assert.is(readAuthorization(socket.url)?.userAgent, 'hub-protocol-client');
+    assert.is(timer.every, 60_000);
+    const { length } = socket.heard;
+    timer.ping();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.match(socket.heard[length]!, '"ping"');
+    assert.equal([codes, socket.closes, timer.isOver], [[], [], false]);
+    socket.bufferedAmount = 1;
+    timer.ping();
+    assert.equal([codes, socket.closes, timer.isOver], [['timeout'], [[]], true]);
+  };
+  await withGlobal('WebSocket', Socket, () =>
+    withGlobal('setInterval', setInterval, () => withGlobal('clearInterval', clearInterval, visit)),
+  ).finally(() => client?.end());
 });
 
 test('a worker that cannot be loaded is named, since the browser gives no message', async () => {

@@ -14,6 +14,8 @@ class Slow {
   running = 0;
   most = 0;
   started = 0;
+  /** Of the latest one. */
+  salt: Uint8Array = new Uint8Array(0);
   finish: () => void = () => {};
   readonly #heedsSignal: boolean;
 
@@ -21,8 +23,9 @@ class Slow {
     this.#heedsSignal = heedsSignal;
   }
 
-  readonly derive: Derive = (_password, _salt, _onProgress, signal) => {
+  readonly derive: Derive = (_password, salt, _onProgress, signal) => {
     this.started++;
+    this.salt = salt;
     this.running++;
     this.most = Math.max(this.most, this.running);
     return new Promise<Uint8Array>((resolve, reject) => {
@@ -73,7 +76,8 @@ for (const heedsSignal of [true, false]) {
     await until(() => impostor.dials === 6);
     assert.is(slow.most, 1);
     if (!heedsSignal) slow.finish();
-    await until(() => slow.started === (heedsSignal ? 6 : 2)); // the one that is needed
+    await until(() => slow.started === (heedsSignal ? 6 : 2));
+    assert.equal(slow.salt, crypto.sha256(new TextEncoder().encode('hub 5'))); // the one that is needed
     assert.is(slow.most, 1);
   });
 }

@@ -24,13 +24,15 @@ test.after.each(() => {
 });
 
 /** A server that answers requests by the last part of their path. */
-async function serve(answer: (path: string, fields: URLSearchParams) => Response): Promise<number> {
+async function serve(
+  answer: (path: string, fields: URLSearchParams) => Response | Promise<Response>,
+): Promise<number> {
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part) => parts.push(part));
-    request.on('end', () => {
+    request.on('end', async () => {
       const path = new URL(request.url!, 'http://localhost').pathname.slice(1);
-      const given = answer(path, new URLSearchParams(Buffer.concat(parts).toString()));
+      const given = await answer(path, new URLSearchParams(Buffer.concat(parts).toString()));
       const isRaw = 'body' in given;
       if (typeof given.retryAfter === 'string') response.setHeader('retry-after', given.retryAfter);
       response.writeHead(isRaw ? (given.status as number) : 200, { location: '/elsewhere' });
@@ -98,13 +100,16 @@ class Hub {
   }
 }
 
-function dial(port: number, options: { ca?: string | undefined } = {}): Client {
+function dial(
+  port: number,
+  { path = '', ...options }: { path?: string; ca?: string | undefined } = {},
+): Client {
   const scheme = 'ca' in options ? 'https' : 'http';
   const identity = parseIdentity({
     access_key: 'kiosk-7',
     password: PASSWORD,
     protocols: { https: true },
-    data_plane_endpoints: { https: `${scheme}://localhost:${port}` },
+    data_plane_endpoints: { https: `${scheme}://localhost:${port}${path}` },
   });
   let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   const client = connect({
@@ -168,6 +173,79 @@ test('sends messages queued before end(), then says goodbye', async () => {
     ['last-0', 'last-1', 'last-2', 'last-3', 'last-4'],
   );
 });
+
+/** Gives a message that was sent before time to arrive. */
+async function roundTrips(port: number): Promise<void> {
+  for (let i = 0; i < 20; i++) await (await fetch(`http://localhost:${port}/elsewhere`)).text();
+}
+
+test('begins a connection when the last request of the one before is answered', async () => {
+  const hub = new Hub();
+  let isLast = false;
+  let answerLast: (() => void) | undefined;
+  const port = await serve(async (path, fields) => {
+    if (path === 'elsewhere') return {};
+    const answer = hub.answer(path, fields);
+    if (!isLast || path !== 'disconnect') return answer;
+    isLast = false;
+    return new Promise((resolve) => {
+      answerLast = () => resolve(answer);
+    });
+  });
+  const client = dial(port);
+  await client.ask('hello');
+  isLast = true;
+  client.end();
+  while (answerLast === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
+  client.resume();
+  const { length } = hub.requests;
+  await roundTrips(port);
+  assert.is(hub.requests.length, length);
+  answerLast();
+  assert.match((await client.ask('again')).reply.text, 'again');
+});
+
+test('sends a message without waiting for the next poll, and leaves no timer behind', async () => {
+  const hub = new Hub();
+  const port = await serve((path, fields) => (path === 'elsewhere' ? {} : hub.answer(path, fields)));
+  const client = dial(port);
+  await client.ask('hello');
+  const { setTimeout, clearTimeout } = globalThis;
+  const endless = new Set<unknown>();
+  const withoutPauses = (run: () => void, wait: number): unknown => {
+    if (wait > 1000) return setTimeout(run, wait); // the client's own timers are longer
+    const timer = {};
+    endless.add(timer);
+    return timer;
+  };
+  const clear = (timer: Parameters<typeof clearTimeout>[0]): void => {
+    if (!endless.delete(timer)) clearTimeout(timer);
+  };
+  Object.assign(globalThis, { setTimeout: withoutPauses, clearTimeout: clear });
+  try {
+    while (endless.size === 0) await roundTrips(port);
+    const { length } = hub.heard;
+    client.send({ msg_type: 'bus', payload: { type: 'now', data: {}, context: {} } });
+    await roundTrips(port);
+    assert.is(hub.heard.length, length + 1);
+    client.end();
+    assert.is(endless.size, 0);
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+  }
+});
+
+for (const path of ['', '/', '/hub', '/hub/']) {
+  test(`finds a hub at the path “${path}”`, async () => {
+    const asked = new Promise<string>((resolve, reject) =>
+      serve((first) => {
+        resolve(first);
+        return { status: 503, body: '' };
+      }).then((port) => dial(port, { path }), reject),
+    );
+    assert.is(await asked, path.startsWith('/hub') ? 'hub/disconnect' : 'disconnect');
+  });
+}
 
 /** The pauses between polls, in milliseconds, none of which is waited for. */
 async function pausesOf(port: number, count: number): Promise<number[]> {
@@ -258,6 +336,7 @@ const responses: [string, Response, string?][] = [
   ['no list', {}],
   ['a list of numbers', { messages: [1, 2] }],
   ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
+  ['a text with a quotation mark', { messages: [`"${'x'.repeat(5000)}`] }, 'bad-json'],
   ['257 messages', { messages: new Array(257).fill('{}') }],
   ['256 messages that are no envelopes', { messages: new Array(256).fill('') }, 'bad-json'],
   ['more than two envelopes', { messages: ['x'.repeat(600 * 1024)] }],

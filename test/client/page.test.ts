@@ -1,12 +1,31 @@
-/** The entry for browsers where there is no page: on a server that renders the page in advance. */
-import { createKeyring, parseIdentity } from 'hub-protocol';
+/** The entry for browsers where there is no page, on a server that renders the page in advance; and what a page stores. */
+import { createKeyring, type Keyring, parseIdentity, pinHub, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect, KeyringStorage } from 'hub-protocol-client/browser';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { KeyringText } from '../../client/dist/keyring-storage.js';
 import { issuedWith } from '../world/hosts.ts';
 
 const identity = parseIdentity(issuedWith('localhost'));
+
+/** The storage of an origin, as far as the store uses it. */
+class Texts extends Map<string, string> {
+  writes = 0;
+
+  getItem(name: string): string | null {
+    return this.get(name) ?? null;
+  }
+
+  setItem(name: string, text: string): void {
+    this.writes++;
+    this.set(name, text);
+  }
+
+  removeItem(name: string): void {
+    this.delete(name);
+  }
+}
 const { localStorage, WebSocket } = globalThis as { localStorage?: unknown; WebSocket?: unknown };
 
 test.before(() => void Object.assign(globalThis, { localStorage: undefined, WebSocket: undefined }));
@@ -21,19 +40,58 @@ test('connect without a page throws a typed error', () => {
 
 test('the store of a page throws a typed error without a page, and forgets its client on request', () => {
   assert.throws(() => new KeyringStorage('kiosk-7'), isTyped);
-  const texts = new Map<string, string>();
-  const fake = {
-    getItem: (name: string) => texts.get(name) ?? null,
-    setItem: (name: string, text: string) => texts.set(name, text),
-    removeItem: (name: string) => texts.delete(name),
-  };
-  Object.assign(globalThis, { localStorage: fake });
+  const texts = new Texts();
+  Object.assign(globalThis, { localStorage: texts });
   const store = new KeyringStorage('kiosk-7');
   assert.is(store.load().accessKey, 'kiosk-7');
   assert.is(texts.size, 1);
   store.clear();
   assert.is(texts.size, 0);
   Object.assign(globalThis, { localStorage: undefined });
+});
+
+const pin =
+  (nodeId: string) =>
+  (stored: Keyring): Keyring =>
+    pinHub(stored, nodeId, new Uint8Array(32).fill(9));
+
+test('a tab reads what another tab has stored, and keeps it when it stores something itself', () => {
+  const texts = new Texts();
+  const [one, other] = [new KeyringText('kiosk-7', texts), new KeyringText('kiosk-7', texts)];
+  assert.equal(one.load().staticKey, other.load().staticKey);
+  one.update(pin('hub-1'));
+  assert.equal(
+    other.load().pins.map(({ nodeId }) => nodeId),
+    ['hub-1'],
+  );
+  other.update(pin('hub-2'));
+  one.update(pin('hub-3'));
+  const nodeIds = other.load().pins.map(({ nodeId }) => nodeId);
+  assert.equal(nodeIds.sort(), ['hub-1', 'hub-2', 'hub-3']);
+});
+
+test('a tab writes only what is new, and remembers what is not stored until another tab changes the keyring', () => {
+  const texts = new Texts();
+  const [one, other] = [new KeyringText('kiosk-7', texts), new KeyringText('kiosk-7', texts)];
+  one.update((stored) => storePsk(stored, 'hub-1', new Uint8Array(32).fill(7)));
+  const { writes } = texts;
+  one.update((stored) => updateKeyring(stored, { type: 'psk-suspect', nodeId: 'hub-1' }));
+  one.update((stored) => stored);
+  assert.is(texts.writes, writes);
+  assert.is(one.load().psks[0]!.isSuspect, true);
+  other.update(pin('hub-2'));
+  assert.is(one.load().pins.length, 1);
+});
+
+test('a tab whose storage was emptied reports it, and makes no other keyring', () => {
+  const texts = new Texts();
+  const store = new KeyringText('kiosk-7', texts);
+  texts.clear();
+  assert.throws(
+    () => store.load(),
+    (error: { code?: string }) => error.code?.startsWith('keyring-') === true,
+  );
+  assert.is(texts.size, 0);
 });
 
 test('connect without a WebSocket throws a typed error, whatever stores the keyring', () => {

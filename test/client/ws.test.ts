@@ -12,12 +12,13 @@ import {
   createKeyring,
   type ErrorCode,
   forgetPsks,
+  HubSession,
   type Identity,
   parseIdentity,
   readAuthorization,
   storePsk,
 } from 'hub-protocol';
-import { randomBytes } from 'hub-protocol/node';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import {
   type Client,
@@ -37,6 +38,8 @@ const NODE_ID = 'hub.example';
 const ACCESS_KEY = 'kiosk-7/é+';
 const psk = randomBytes(32);
 const hubStatic = randomBytes(32);
+/** The first byte of a frame that closes a WebSocket (RFC 6455, section 5.2). */
+const CLOSE_FRAME = 0x88;
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
@@ -293,6 +296,25 @@ test('closes the WebSocket with the code of the session', async () => {
   });
   connect({ allowPlaintext: true }, address);
   assert.is(await code, 1008);
+});
+
+test('a message that cannot be written ends the connection, however long the hub takes to close it', async () => {
+  let closing!: () => void;
+  const isClosing = new Promise<void>((resolve) => {
+    closing = resolve;
+  });
+  const address = await serve((socket, { socket: stream }) => {
+    stream.end = () => stream; // otherwise the WebSocket would be closed
+    stream.on('data', ([first]: Buffer) => first === CLOSE_FRAME && closing());
+    const session = new HubSession({ crypto, randomBytes, nodeId: NODE_ID, staticKey: hubStatic, psk });
+    for (const event of session.start()) if (event.type === 'transmit') socket.send(event.data);
+    socket.close(1008);
+  });
+  const derive = (): Promise<Uint8Array> => isClosing.then(() => psk);
+  const client = connect({ allowPlaintext: true, derive }, address);
+  const ended = await client.next(isEnded);
+  assert.is('error' in ended && (ended.error as { code?: string }).code, 'dropped'); // the hub closed it with 1008
+  for (const server of servers) for (const socket of server.clients) socket.terminate();
 });
 
 test('names its program and its access key to the hub', async () => {
