@@ -683,6 +683,50 @@ test('examines a broker over WebSocket', async () => {
   assert.is(wrong.fault!.step, 'broker');
 });
 
+/** What a server that is no broker sends once it has read the first packet. */
+const NO_BROKERS: readonly (readonly [what: string, ...bytes: Uint8Array[]])[] = [
+  ['a length of five bytes', Uint8Array.of(0x20, 0xff, 0xff, 0xff, 0xff, 1)],
+  ['a packet of a reserved type', Uint8Array.of(0, 0)],
+  ['the packet of a client', Uint8Array.of(0x10, 0)],
+  ['a packet without end', Uint8Array.of(0x30, 0xff, 0xff, 0xff, 0x7f), new Uint8Array(600_000)],
+];
+
+for (const [what, ...bytes] of NO_BROKERS) {
+  test(`takes a server that sends ${what} for no broker`, async () => {
+    const port = await raw((socket) =>
+      socket.once('data', () => {
+        for (const part of bytes) socket.write(part);
+      }),
+    );
+    const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
+    assert.equal([fault!.step, fault!.code], ['broker', 'not-a-hub']);
+  });
+}
+
+test('reads a packet whose length has two bytes, and passes over what a broker says unasked', async () => {
+  const port = await raw((socket) => {
+    socket.once('data', () => {
+      socket.write(Buffer.concat([Buffer.of(0x30, 0xc8, 1), Buffer.alloc(200), Buffer.of(0x20, 2, 0, 5)]));
+    });
+  });
+  const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
+  assert.equal(fault!.platform_code, 'CONNACK_5');
+});
+
+test('sends a broker a password of more than 127 bytes whole', async () => {
+  const password = 'p'.repeat(200);
+  const topic = { username: ACCESS_KEY, password, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
+  let sent = Buffer.alloc(0);
+  const port = await raw((socket) => {
+    socket.on('data', (part) => {
+      sent = Buffer.concat([sent, part]);
+      if (sent.includes(password)) socket.write(Uint8Array.of(0x20, 2, 0, 0));
+    });
+  });
+  await doctor(mqtt(`mqtt://127.0.0.1:${port}`, topic), PLAIN, ...SOON);
+  assert.is((sent[1]! & 127) + 128 * sent[2]!, sent.indexOf(password) + 200 - 3);
+});
+
 test('changes no keyring, and trusts no key', async () => {
   for (const path of [keyring(), keyring(pinning(publicOf(randomBytes(32))))]) {
     const before = readFileSync(path);
