@@ -1,7 +1,7 @@
 /** Checks of single arguments. That each function names the argument that it refuses is in entries/argument-names.test.ts. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { assertBytes, assertFlag, assertString } from '../../src/arguments.ts';
+import { assertBytes, assertFlag, assertString, readOptions } from '../../src/arguments.ts';
 import { kindOf } from '../../src/errors-table.ts';
 import { detached, revoked } from '../world/hostile.ts';
 import { raisesLocal } from '../world/raises.ts';
@@ -51,6 +51,30 @@ test('treats a missing flag as false, and refuses anything but a boolean', () =>
   );
   for (const value of [null, 0, 1, 'true', {}, revoked({})]) {
     raisesLocal(() => assertFlag(value, 'flag'), 'bad-argument');
+  }
+});
+
+test('names the option that a misspelt one was meant to be', () => {
+  const known = { trust: true, onKkFailure: true, ca: true } as const;
+  const said = (name: string): string => {
+    const error = raisesLocal(
+      () => readOptions({ [name]: 1 } as object, 'options', known as never),
+      'bad-argument',
+    );
+    return error.message;
+  };
+  for (const [name, meant] of [
+    ['trusts', 'trust'], // one letter more,
+    ['trst', 'trust'], // less,
+    ['truzt', 'trust'], // other,
+    ['tsurt', undefined], // two changes
+    ['turst', 'trust'], // two that changed places
+    ['on_kk_failure', 'onKkFailure'],
+    ['ONKKFAILURE', 'onKkFailure'],
+    ['colour', undefined],
+  ] as const) {
+    const suggestion = meant === undefined ? '' : `: did you mean "${meant}"?`;
+    assert.is(said(name), `"options.${name}" does not exist${suggestion}`);
   }
 });
 
