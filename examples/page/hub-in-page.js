@@ -95,6 +95,7 @@ export class HubInPage {
 class Socket {
   binaryType = 'blob';
   bufferedAmount = 0;
+  onopen = () => {};
   onmessage = (_message) => {};
   onclose = (_closing) => {};
   #session;
@@ -109,7 +110,10 @@ class Socket {
   }
 
   open() {
-    this.#later(() => this.#handle(this.#session.start()));
+    this.#later(() => {
+      this.onopen();
+      this.#handle(this.#session.start());
+    });
   }
 
   /** The client sends. */

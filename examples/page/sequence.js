@@ -55,11 +55,11 @@ export class Sequence {
     pin: ({ key }) => this.#note('good', `Pins the hub’s key: ${fingerprint(key)}`),
     ready: ({ pattern, suite }) => this.#note('good', `Ready: ${pattern}, ${suite}`),
     ended: ({ code, reason, error }) => {
-      if (code !== LOST) this.#closing(code);
-      if (code === LOST && !this.#isReached) {
+      if (error.code === 'not-reachable' || (code === LOST && !this.#isReached)) {
         this.#note('bad', 'No hub answers: check the address, whether the hub runs, and its certificate');
         return;
       }
+      if (code !== LOST) this.#closing(code);
       const how = code === LOST ? 'The connection is lost' : 'Ended';
       this.#note('bad', `${how}: ${reason === error.code ? reason : `${reason}, ${error.code}`}`);
     },

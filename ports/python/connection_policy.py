@@ -4,7 +4,7 @@ from hub_protocol import Refused
 
 DAY = 86_400_000
 EARLY = 1000  # how early a timer may be
-STARTING = 60_000  # how long the pauses do not grow, if the hub cannot be reached
+STARTING = 60_000  # how long the pauses do not grow at a start, if the hub cannot be reached
 PASSING = ("certificate-refused", "protocol-version")  # a person is asked, but it may go away without one
 TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 30_000}
 DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
@@ -23,6 +23,7 @@ class ConnectionPolicy:
         self.connected, self.ready_at, self.heard = False, None, False
         self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
         self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
+        self.has_been_ready = False  # since the start, or since a resumption
         self.pausing, self.old_timer = False, False  # whether the timer of a pause that was cut short may be running
         self.session_state = (None, 0)
 
@@ -46,7 +47,7 @@ class ConnectionPolicy:
     def take(self, event, now):
         match event["type"]:
             case "ready" if self.connected and self.ready_at is None and self.wanted and not self.redials:
-                self.ready_at, self.xx_alone, self.differed = now, False, False
+                self.ready_at, self.xx_alone, self.differed, self.has_been_ready = now, False, False, True
             case "psk-needed":
                 self.psk_is_fresh = True
             case "message" | "dropped":
@@ -69,7 +70,7 @@ class ConnectionPolicy:
         self.lost_session = loses or (self.lost_session and not trusted)
         self.connected, self.ready_at, self.heard = False, None, False
         unreached_since, self.unreached_since = self.unreached_since, None
-        if event["error"] == "not-reachable":
+        if event["error"] == "not-reachable" and not self.has_been_ready:
             self.unreached_since = now if unreached_since is None else unreached_since
         if not self.wanted:
             return {"do": "rest"}
@@ -110,6 +111,7 @@ class ConnectionPolicy:
         self.cut_short()
         self.redials = self.connected
         self.wanted, self.asking, self.lost_session, self.differed = True, None, False, False
+        self.has_been_ready = False
         self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
 
 

@@ -110,7 +110,7 @@ export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 30
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;
 
-/** How long after the first of several failures to reach the hub the pauses do not grow, in milliseconds. */
+/** How long the pauses do not grow at a start, if the hub cannot be reached, in milliseconds. */
 const SHORT_FOR = 60000;
 
 /** How early a timer may fire while timers of pauses that were cut short may still be running. */
@@ -163,7 +163,7 @@ export class ConnectionPolicy {
   private hasDiffered = false;
   /** Whether no connection was ready since the start, or since `resume`. */
   private isStarting = true;
-  /** When the first of several ends with `not-reachable` in a row was; `undefined` if the latest was another one. */
+  /** When the first of several ends with `not-reachable` in a row was, at a start; `undefined` if the latest was another one. */
   private unreachedSince: number | undefined = undefined;
   /** The code that the previous connection ended with, unless that was a steady one. */
   private lastCode: string | undefined = undefined;
@@ -313,7 +313,8 @@ export class ConnectionPolicy {
       isPskFresh: this.isPskFresh,
       isRepeated: code === 'psk-differs' ? this.hasDiffered : this.hasLostSession,
     });
-    const unreachedSince = code === 'not-reachable' ? (this.unreachedSince ?? now) : undefined;
+    const isUnreached = this.isStarting && code === 'not-reachable';
+    const unreachedSince = isUnreached ? (this.unreachedSince ?? now) : undefined;
     const after =
       verdict === 'pause'
         ? this.drawPause(unreachedSince !== undefined && now - unreachedSince < SHORT_FOR)

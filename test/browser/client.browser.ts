@@ -24,7 +24,16 @@ const WORKER = '../../client/dist/derive-worker-in-browser.js';
 
 test('a page whose policy does not allow the hub reports the end of the connection', async () => {
   const { type, code } = await failureOf(['failing-page.js', WORKER], "default-src 'self'");
-  assert.equal([type, code], ['close', 'dropped']);
+  assert.equal([type, code], ['close', 'not-reachable']);
+});
+
+test('a page whose hub is off names what may be wrong, since a browser hides it', async () => {
+  const { type, code, tell } = (await runPage(
+    ['failing-page.js', WORKER],
+    `?hub=${encodeURIComponent('ws://localhost:1')}`,
+  )) as unknown as { type: string; code?: string; tell: string };
+  assert.equal([type, code], ['close', 'not-reachable']);
+  for (const candidate of [/running/, /address/, /certificate/, /access key/]) assert.match(tell, candidate);
 });
 
 test('a page names the worker that it cannot load', async () => {

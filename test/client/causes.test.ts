@@ -497,6 +497,32 @@ for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, 
 
 // What changes while a client runs
 
+test('a client that starts before its hub says so at once, does not wait long, and says it no more once connected', async () => {
+  const port = await closedPort();
+  const clients = new Map([[ACCESS_KEY, { psk }]]);
+  const given = options(
+    parseIdentity({ ...issued, data_plane_endpoints: { wss: `ws://localhost:${port}` } }),
+  );
+  const client = connectByWebSocket({ ...given, policy: {} });
+  closers.push(() => client.end());
+  const pauses: number[] = [];
+  const tells: (string | undefined)[] = [];
+  client.on('reconnect', ({ after, tell }) => {
+    pauses.push(after);
+    tells.push(tell);
+  });
+  const answer = client.ask('Are you there?');
+  while (tells.length < 4) await wait(5);
+  const server = await serveHub({ port, nodeId: 'hub-1', staticKey: hubStatic, clients });
+  closers.push(() => server.stop());
+  assert.is((await answer).reply.text, 'You said: Are you there?');
+  assert.equal(
+    [...new Set(tells)],
+    [`Nothing listens at localhost:${port}. Check the address and the port, and whether the hub is running.`],
+  );
+  assert.ok(Math.max(...pauses) <= 2000, pauses.join());
+});
+
 const wait = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, time));
 
 async function secureHub(tls: Certificate, port = 0): Promise<HubServer> {

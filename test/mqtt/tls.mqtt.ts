@@ -57,7 +57,7 @@ test('sends nothing to a broker whose certificate is not trusted', async () => {
   const { ca } = await localhostCertificate();
   const client = kiosk.dial({ ca });
   const { reason, error } = await client.ended;
-  assert.equal([reason, error.code], ['dropped', 'dropped']);
+  assert.equal([reason, error.code], ['dropped', 'certificate-refused']);
   assert.equal(
     kiosk.seen.map(({ type }) => type),
     ['ended'],

@@ -1,7 +1,7 @@
 /** The argument of `closed`: a close code, a timeout, or an object with the HTTP status and the reason. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Closing } from '../../src/index.ts';
+import type { Closing, RemoteError } from '../../src/index.ts';
 import {
   CLIENT_STATES,
   find,
@@ -78,6 +78,14 @@ test('ended carries them also after a failure', () => {
   assert.equal([error.code, code, status, closeReason], ['bad-json', 1006, 503, 'x']);
 });
 
+test('the error of a connection that was not made has the code of the platform, and its message has not', () => {
+  for (const cause of ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const) {
+    const { error } = find(newClient().closed({ cause, platformCode: 'EXAMPLE' }), 'ended');
+    assert.equal([error.code, (error as RemoteError).platformCode], [cause, 'EXAMPLE']);
+    assert.not.match(error.message, 'EXAMPLE');
+  }
+});
+
 test('no message contains the close reason, which the peer wrote', () => {
   for (const code of [1000, 1006]) {
     const { error } = find(newClient().closed({ code, reason: 'key 4711' }), 'ended');
@@ -106,6 +114,9 @@ test('any other argument is refused, and does not end the session', () => {
     { status: '401' },
     { reason: 7 },
     { reason: null },
+    { cause: 'unknown' },
+    { cause: null },
+    { platformCode: 7 },
     UNREADABLE,
     revoked.proxy,
   ];

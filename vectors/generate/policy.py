@@ -2,7 +2,7 @@
 
 - A pause is random, from 0 to below its limit: limit * draw / 2^24, rounded down. A draw is 3 random bytes, big-endian.
 - The limit is 2 s at first, doubles with every pause up to 10 minutes, and is 2 s again after half a minute of being ready.
-- If the hub cannot be reached several times in a row, the limit is 2 s for a minute, and doubles none.
+- If the hub cannot be reached at the start or after `resume`, several times in a row, the limit is 2 s for a minute, and is not doubled.
 - A state of the session that waits for the hub has 30 s, from when it began; the first one begins with the dial.
 - Once a pause was cut short, its timer may still fire. Then one that is more than a second early counts as that one.
 """
@@ -66,9 +66,9 @@ NOTES = {
         "ever, or asks about each bad connection."
     ),
     "Starting": (
-        "A hub that cannot be reached may be starting: for a minute the pauses stay short, so that its clients are there when "
-        "it is. An implementation that fails most likely keeps people waiting for minutes after a power failure, or dials once "
-        "a second for ever."
+        "If the hub cannot be reached when a client starts, it may be starting, too: for a minute the pauses stay short. They do "
+        "not once a connection was ready, or all clients of a hub would come back together. An implementation that fails most "
+        "likely keeps a person waiting at each start, or dials once a second for ever."
     ),
     "Steady": (
         "The pauses begin anew only after a connection that was ready for a while. An implementation that fails most likely "
@@ -426,10 +426,11 @@ def starting():
         Script("with a longest pause of the caller's", "Starting", maxPause=500)
         .fails(UNREACHED, pause(500))
         .fails(UNREACHED, pause(500)),
-        Script("when a connection was lost before", "Starting")
-        .drops(LOSS_LATER, pause(2000), 60000)
+        Script("not once a connection was ready", "Starting")
         .fails(UNREACHED, pause(2000))
-        .fails(UNREACHED, pause(2000)),
+        .drops(LOSS_LATER, pause(2000), 60000)
+        .fails(UNREACHED, pause(4000))
+        .fails(UNREACHED, pause(8000)),
     ]
 
 
