@@ -781,6 +781,21 @@ test('dials again when randomBytes works again', () => {
   assert.is(shell.link.state, 'ready');
 });
 
+test('keeps a question while a person is asked about a certificate, and puts it once that is renewed', () => {
+  const shell = new Shell();
+  shell.start();
+  assert.equal(names(shell.closed({ cause: 'certificate-refused' })), ['tell close', 'tell ask']);
+  const { after } = shell.told('ask')[0]!;
+  assert.is(shell.link.deadline, after);
+  assert.equal(names(shell.run(shell.link.ask(question('r1'), shell.now))), []);
+  shell.wake();
+  assert.is(shell.link.state, 'asking');
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+  assert.equal(shell.told('unsent'), []);
+  assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1);
+});
+
 test('connects again after a person was asked because there was no randomness for a pause', () => {
   let isBroken = false;
   const random = seeded(3);
