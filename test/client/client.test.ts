@@ -4,6 +4,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
+import { Listeners } from '../../client/dist/listeners.js';
 import { endWorlds, newWorld, PSK, until } from './world.ts';
 
 test.after.each(endWorlds);
@@ -42,6 +43,59 @@ test('a loop that is too slow receives a thousand messages, then an error', asyn
   assert.is(error.code, 'wrong-state');
   assert.ok(count === 1000 || count === 1001, String(count)); // the first may have been taken before or after
   assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+/** Emits messages of the hub, and counts how many of them a listener reads. */
+function emitter(): { listeners: Listeners; emit: (count: number) => number } {
+  const listeners = new Listeners();
+  const emit = (count: number): number => {
+    let reads = 0;
+    for (let i = 0; i < count; i++) {
+      const event = {
+        type: 'message',
+        get message() {
+          reads++;
+          return i;
+        },
+      };
+      listeners.emit(event as never);
+    }
+    return reads;
+  };
+  return { listeners, emit };
+}
+
+test('a loop lets a thousand messages wait, and listens to none after one more', async () => {
+  for (const [count, read] of [
+    [1000, 1000],
+    [1001, 1001],
+    [1100, 1001],
+  ] as const) {
+    const { listeners, emit } = emitter();
+    const loop = listeners.messages();
+    const first = loop.next();
+    assert.is(emit(count), read);
+    assert.is((await first).value, 0);
+    for (let i = 1; i < 1000; i++) assert.is((await loop.next()).value, i);
+    if (count > 1000) {
+      assert.is(await loop.next().catch(({ code }) => code), 'wrong-state');
+    } else {
+      const last = loop.next();
+      listeners.emit({ type: 'end' });
+      assert.is((await last).done, true);
+    }
+    assert.is(emit(1), 0);
+  }
+});
+
+test('a loop that was left listens to no message', async () => {
+  const { listeners, emit } = emitter();
+  const loop = listeners.messages();
+  const first = loop.next();
+  assert.is(emit(1), 1);
+  await first;
+  await loop.return();
+  assert.is(emit(1), 0);
 });
 
 test('messages that wait for a loop are dropped when it ends, and the next one hears only later messages', async () => {

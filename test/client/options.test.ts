@@ -50,9 +50,13 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a misspelt deadline of the requests', { requests: { deadlines: { wait: 1 } } }],
   ['a deadline of requests that no timer takes', { requests: { deadlines: { waiting: 3e9 } } }],
   ['a session that is none', { session: 7 }],
+  ['a session that is null', { session: null }],
+  ['a policy that is a list', { policy: [] }],
   ['a time between pings that no timer takes', { pingEvery: Number.POSITIVE_INFINITY }],
   ['a time between pings of nothing', { pingEvery: 0 }],
+  ['a time between pings that is a text', { pingEvery: '1000' }],
   ['a derivation that is no function', { derive: 'scrypt' }],
+  ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
 ];
 
 /** What each refusal says of a misspelt name. */
@@ -129,6 +133,12 @@ for (const [name, connect, options] of ENTRIES) {
         '"identity" expected the result of parseIdentity',
       );
     }
+  });
+
+  test(`${name} pings once a day if it is told to, and no less often`, () => {
+    const code = (pingEvery: number): string | undefined =>
+      codeOf(() => connect({ ...options, pingEvery } as never).end());
+    assert.equal([code(86_400_000), code(86_400_001)], ['no error', 'bad-argument']);
   });
 
   test(`${name} refuses options that are not an object`, () => {
