@@ -109,16 +109,20 @@ test('tells an Error if a shell answers with something else', () => {
 
 test('connects again if a shared secret cannot be computed', () => {
   const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
-  const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
+  const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
+  const shell = new Shell({ keyring, trace: true });
   shell.start();
   shell.connect();
   const failure = new Error('no chip');
-  assert.equal(names(shell.run(shell.link.computed(1, failure, 0))), [
-    'close',
-    'tell close',
-    'tell reconnect',
-  ]);
+  const orders = names(shell.run(shell.link.computed(1, failure, 0)));
+  assert.equal(
+    orders.filter((name) => name !== 'tell trace'),
+    ['close', 'tell close', 'tell reconnect'],
+  );
   assert.is(shell.told('close')[0]!.error, failure);
+  const ended = shell.told('trace').find(({ what }) => 'type' in what && what.type === 'ended')!.what;
+  const { reason, retry } = ended as { reason: string; retry: string };
+  assert.equal([reason, retry], ['dropped', 'later']); // which says nothing about the hub
 });
 
 test('an early wake does nothing to a session that waits for a shared secret', () => {
