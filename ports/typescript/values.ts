@@ -42,8 +42,8 @@ export function sha256(bytes: Uint8Array): string {
 /** A frame given as bytes, or by rule: its marker, then bytes of a message whose byte i is i mod 127. */
 export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
   if (bytes !== undefined) return hex(bytes);
-  const period = Uint8Array.from({ length: 127 }, (_, i) => (offset + i) % 127);
-  const payload = Buffer.alloc(length, period);
+  const payload = new Uint8Array(length); // filled byte by byte, since engines of devices have no Buffer.alloc
+  for (let i = 0; i < length; i++) payload[i] = (offset + i) % 127;
   return marker === undefined ? payload : Buffer.concat([Uint8Array.of(marker), payload]);
 }
 
