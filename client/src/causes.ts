@@ -111,7 +111,7 @@ const hasTls = ({ scheme }: Place): boolean => scheme === 'wss' || scheme === 'h
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 const NO_TLS: Sentence = ({ at }) =>
-  `The server at ${at} does not speak TLS. Check the port, and whether the address must have TLS.`;
+  `The server at ${at} does not speak TLS. Check the port, and whether the address should use TLS.`;
 
 /** The causes and sentences of single codes. */
 export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
@@ -140,7 +140,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ],
   ETIMEDOUT: [
     'not-reachable',
-    ({ at }) => `No connection to ${at} in time. Check the address, and whether a firewall blocks it.`,
+    ({ at }) => `Nothing answered at ${at} in time. Check the address, and whether a firewall blocks it.`,
   ],
   ECONNRESET: [
     'not-reachable',
@@ -187,11 +187,11 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'certificate-refused',
     ({ host, at }) =>
-      `The certificate of ${at} is for another host than ${host}. Use the name in the certificate, or renew it with this one.`,
+      `The certificate of ${at} does not name the host ${host}. Use a name that it contains, or have it issued again for this one.`,
   ],
   CERT_REVOKED: [
     'certificate-refused',
-    ({ at }) => `The certificate of ${at} was revoked. Do not connect before it has a new one.`,
+    ({ at }) => `The certificate of ${at} has been revoked. Do not connect until it has a new one.`,
   ],
   EPROTO: ['not-a-hub', NO_TLS],
   ERR_SSL_WRONG_VERSION_NUMBER: ['not-a-hub', NO_TLS],
@@ -204,7 +204,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   HTTP_200: [
     'not-a-hub',
     ({ at }) =>
-      `A web server answered at ${at} (HTTP 200), not a hub. Check the port and the path of the address.`,
+      `A web server, not a hub, answered at ${at} (HTTP 200). Check the port and the path of the address.`,
   ],
   HTTP_404: [
     'not-a-hub',
@@ -262,20 +262,20 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
     return `No connection to ${at} can be made, and the platform does not say why. Check whether the ${partnerOf(place)} is running, its address, this machine’s network, the certificate and its authority, and whether the hub admits the access key.`;
   }
   if (cause === 'not-a-hub' && platformCode === 'ETIMEDOUT') {
-    return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partnerOf(place)} there hangs.`;
+    return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partnerOf(place)} there is hanging.`;
   }
   if (cause === 'not-a-hub' && platformCode === undefined && place.scheme.startsWith('http')) {
     return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address.`;
   }
   if (kind === 'HPE') {
-    return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether it needs an address with TLS.`;
+    return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether the address should use TLS.`;
   }
   if (kind !== 'HTTP') return undefined;
   if (status![0] === '3') {
     return `The server at ${at} redirects to another address (HTTP ${status}). Enter the hub’s own address.`;
   }
   if (status === '400' || status === '426') {
-    return `The server at ${at} takes the request for none of a WebSocket (HTTP ${status}). Check the port, and whether a proxy in between passes WebSockets on.`;
+    return `The server at ${at} does not accept the WebSocket request (HTTP ${status}). Check the port, and whether a proxy in between lets WebSockets through.`;
   }
   return undefined;
 }
