@@ -463,8 +463,8 @@ export class LinkMachine {
   private quit(now: number, cause?: LocalError): void {
     this.policy.goodbye();
     this.dialAt = this.decision = undefined;
-    // Without a session, its end was interrupted.
-    if (this.session !== undefined || this.policy.state === 'leaving') this.leave(now, { code: 1000, cause });
+    // There is a connection, or its end was interrupted.
+    if (this.policy.state === 'leaving') this.leave(now, { code: 1000, cause });
   }
 
   /**

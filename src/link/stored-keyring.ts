@@ -48,7 +48,6 @@ export class StoredKeyring {
   begin(): boolean {
     this.isRead = !this.isRead && this.store(this.changes, true, this.isShared);
     if (this.isRead) return true;
-    this.changes = [];
     this.staysFresh = false;
     return false;
   }

@@ -596,14 +596,15 @@ test('the end stops the derivation, the connection and the questions', () => {
   assert.equal(shell.link.end(0), []);
 });
 
-test('the end ends the pause', () => {
-  const shell = readyShell();
+test('the end ends the pause, in which there is no connection to end', () => {
+  const shell = readyShell({ trace: true });
   shell.closed({ code: 1006 });
   const due = shell.link.deadline!;
-  shell.run(shell.link.end(0));
+  assert.equal(names(shell.run(shell.link.end(0))), ['tell end']);
   assert.equal(shell.link.wake(due), []);
   assert.equal(names(shell.start()), ['tell connecting', 'open']);
-  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
+  const orders = names(shell.closed({ code: 1006 })).filter((name) => name !== 'tell trace');
+  assert.equal(orders, ['tell close', 'tell reconnect']);
 });
 
 test('the end does not wait for a store, whose answer then changes nothing else', () => {
@@ -1220,6 +1221,25 @@ test('an end leaves no failure to the next start', () => {
   shell.run(shell.link.end(0));
   shell.start();
   assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
+});
+
+test('an end without memory wipes the PSK and the keys of the session at once, and is told later', () => {
+  const shell = new Shell({}, ['write']);
+  shell.start();
+  shell.connect();
+  shell.run(shell.link.derived(1, pskFor(NODE_ID), 0));
+  const { machine } = shell.link as unknown as {
+    machine: { derivation: { psk: Uint8Array }; session: { state: string } };
+  };
+  const { session } = machine;
+  const { psk } = machine.derivation;
+  assert.equal(
+    full(() => shell.link.end(0)),
+    [],
+  );
+  assert.equal(psk, new Uint8Array(32));
+  assert.is(session.state, 'failed');
+  assert.equal(names(shell.wake()), ['close', 'tell end']);
 });
 
 test('a PSK that there is no memory to keep ends the connection', () => {
