@@ -22,7 +22,7 @@ const FAULTS = 8; // in each run, one in a connection
 const REQUESTS = 30; // in each run
 const DIALS = 8; // a loop without pauses makes hundreds
 /** Errors that the policy may ask about, although nothing but a damaged byte is wrong. */
-const QUESTIONS = ['client-key-refused'];
+const QUESTIONS = ['client-key-refused', 'protocol-version'];
 
 let failures = 0;
 const row = (...cells: (string | number)[]): void =>
