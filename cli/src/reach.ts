@@ -5,7 +5,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { causeOf, type Finding, type Place, sentenceOfCause } from 'hub-protocol-client/causes';
-import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
+import { clientId, deriveTopics, headerOf, type Identity, packet } from 'hub-protocol-judge/internals';
 import { createWebSocketStream, WebSocket } from 'ws';
 
 /** What is wrong, as a sentence that says what to do. */
@@ -191,9 +191,13 @@ export async function logOn(socket: Duplex, identity: Identity, server: Server):
     socket.on('data', (part: Buffer) => {
       received = Buffer.concat([received, part]);
       if (received.length > MOST_OF_BROKER) fail(faultOf(notBroker, server));
-      for (let next = firstPacket(received); next !== undefined; next = firstPacket(received)) {
-        received = received.subarray(next.length);
-        take(next.type, next.body);
+      try {
+        for (let next = firstPacket(received); next !== undefined; next = firstPacket(received)) {
+          received = received.subarray(next.length);
+          take(next.type, next.body);
+        }
+      } catch {
+        fail(faultOf(notBroker, server)); // a length that no packet has
       }
     });
     socket.on('error', fail);
@@ -215,28 +219,11 @@ function field(text: string): Buffer {
   return Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 255), bytes]);
 }
 
-/** A packet with its length in seven bits a byte (MQTT 3.1.1, section 2.2.3). */
-function packet(first: number, ...parts: Buffer[]): Buffer {
-  const body = Buffer.concat(parts);
-  const head = [first];
-  let rest = body.length;
-  do {
-    head.push((rest & 127) | (rest > 127 ? 128 : 0));
-    rest >>= 7;
-  } while (rest > 0);
-  return Buffer.concat([Buffer.from(head), body]);
-}
-
-/** The first packet of what was received, once it is complete. A length that is longer than four bytes is taken for the type 0. */
+/** The first packet of what was received, once it is complete. */
 function firstPacket(bytes: Buffer): { type: number; body: Buffer; length: number } | undefined {
-  let length = 0;
-  for (let at = 1; at < bytes.length; at++) {
-    length += (bytes[at]! & 127) * 128 ** (at - 1);
-    if (at > 4) return { type: 0, body: bytes, length: bytes.length };
-    if (bytes[at]! > 127) continue;
-    const end = at + 1 + length;
-    if (end > bytes.length) return undefined;
-    return { type: bytes[0]! >> 4, body: bytes.subarray(at + 1, end), length: end };
-  }
-  return undefined;
+  const header = headerOf(bytes);
+  if (header === undefined) return undefined;
+  const end = header.start + header.length;
+  if (end > bytes.length) return undefined;
+  return { type: bytes[0]! >> 4, body: bytes.subarray(header.start, end), length: end };
 }

@@ -175,8 +175,11 @@ export class PacketReader {
   }
 }
 
-/** The start of the body of the first packet, and its length, if the whole header has arrived. */
-function headerOf(bytes: Uint8Array): { start: number; length: number } | undefined {
+/**
+ * The start of the body of the first packet, and its length, if the whole header has arrived.
+ * @throws Malformed
+ */
+export function headerOf(bytes: Uint8Array): { start: number; length: number } | undefined {
   let length = 0;
   for (let at = 1; at < bytes.length; at++) {
     length += (bytes[at]! & 0x7f) << (7 * (at - 1));
@@ -186,7 +189,8 @@ function headerOf(bytes: Uint8Array): { start: number; length: number } | undefi
   return undefined;
 }
 
-function packet(first: number, ...parts: Uint8Array[]): Uint8Array {
+/** A packet, with the length of its parts in seven bits a byte (section 2.2.3 of MQTT 3.1.1). */
+export function packet(first: number, ...parts: Uint8Array[]): Uint8Array {
   const body = concatBytes(parts);
   const header = [first];
   let length = body.length;
