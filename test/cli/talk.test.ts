@@ -148,7 +148,7 @@ test('the hub says in a line why a client could not connect', async () => {
   await knock(issued.access_key, '{"secret');
   for (const line of [
     'this hub does not know its access key',
-    'it left after message 2: most likely its password is wrong',
+    'it left after message 2: its password is wrong, or it was “doctor”, which leaves there',
     `it has another static key than the pinned one. To admit it, remove clientKey from ${folder.at('hub/hub.json')}, and start the hub again`,
     'it left without a handshake: it only looked, has an older protocol, or refuses this hub',
     'it has an older protocol: update it',
@@ -197,6 +197,8 @@ test('ask says when no hub is there', async () => {
   const { code, stdout } = await runProgram(['ask', identity, 'hello']);
   assert.is(code, 1);
   assert.match(stdout, /^Nothing listens at localhost:\d+\./);
+  const { stdout: json } = await runProgram(['ask', identity, 'hello', '--json']);
+  assert.is(JSON.parse(json).error, 'not-reachable');
 });
 
 for (const [what, args, message] of [

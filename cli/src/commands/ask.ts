@@ -31,8 +31,12 @@ async function ask(args: Arguments): Promise<Result> {
   client.on('deriving', ({ progress }) => show(progress, 'deriving the pre-shared key'));
   // The client would connect again later, but a person is waiting. A part of an answer comes first.
   const failed = new Promise<Error>((resolve) => {
+    let lost = new Error();
+    client.on('close', ({ error }) => {
+      lost = error;
+    });
     client.on('reconnect', ({ after }) => {
-      if (after > 0) setImmediate(resolve, new Error());
+      if (after > 0) setImmediate(resolve, lost);
     });
     client.on('ask', ({ after, error }) => {
       if (after !== undefined) resolve(error);

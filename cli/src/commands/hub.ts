@@ -133,7 +133,7 @@ function reasonOf(code: string, state: string): string {
   if (code in REFUSALS) return REFUSALS[code]!;
   if (code !== 'dropped') return `it sent what no client of protocol 3 sends (${code})`;
   return state === 'awaiting-message-3'
-    ? 'it left after message 2: most likely its password is wrong'
+    ? 'it left after message 2: its password is wrong, or it was “doctor”, which leaves there'
     : 'it left without a handshake: it only looked, has an older protocol, or refuses this hub';
 }
 
