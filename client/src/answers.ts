@@ -95,14 +95,20 @@ const FIELDS: OptionNames<Omit<UtteranceRequest & ActionRequest & CodeRequest, '
 
 /**
  * The envelope of a question. Fields that its object inherits do not count.
+ * @param defaults - the fields of the client, which the question may replace
  * @throws LocalError `bad-argument`
  */
-export function envelopeOf(question: Question, requestId: string, siteId: string): JsonObject {
+export function envelopeOf(
+  question: Question,
+  requestId: string,
+  defaults: Pick<UtteranceRequest, 'siteId' | 'lang' | 'sessionId'>,
+): JsonObject {
   const given = typeof question === 'string' ? { text: question } : question;
   const said = readOptions<object>(given, 'question', FIELDS);
   const has = (name: string): boolean => Object.prototype.hasOwnProperty.call(said, name);
-  const request = { siteId, ...said, requestId };
-  if (has('payload')) return buildAction(request as ActionRequest);
-  if (has('value')) return buildCode(request as CodeRequest);
-  return buildUtterance(request as UtteranceRequest);
+  const request = { ...said, requestId } as UtteranceRequest;
+  for (const name of ['siteId', 'lang', 'sessionId'] as const) request[name] ??= defaults[name];
+  if (has('payload')) return buildAction(request as object as ActionRequest);
+  if (has('value')) return buildCode(request as object as CodeRequest);
+  return buildUtterance(request);
 }

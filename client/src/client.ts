@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * A client that stays connected, whatever the transport: a shell around a ClientLink, which decides everything. Here are its inputs,
  * and a table of its orders. `ws.ts`, `mqtt.ts`, `https.ts` and `page-socket.ts` supply the transport and the platform's functions.
@@ -7,15 +8,18 @@ import {
   type HubEvent,
   type JsonObject,
   type LinkEvent,
+  type LinkState,
   type Order,
   pinHub,
   type RemoteError,
   RequestScheduler,
+  readHubEvent,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import { type HubClosing, sentenceFor, sentenceForClosing } from './advice.ts';
 import { Answers, envelopeOf, errorOf } from './answers.ts';
+import { Conversation, envelopeIn } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -28,6 +32,7 @@ import type {
   KeyringStore,
   Platform,
   Question,
+  Traced,
   Transport,
 } from './options.ts';
 import { assertOptions, readAskOptions } from './read-options.ts';
@@ -35,6 +40,7 @@ import { assertOptions, readAskOptions } from './read-options.ts';
 /** The longest timer, a day, in milliseconds: Node takes no more than 25. The link does nothing if it is woken too early. */
 const LONGEST_TIMER = 86_400_000;
 
+type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
 
@@ -46,6 +52,9 @@ export class Client {
   readonly #link: ClientLink;
   readonly #listeners = new Listeners();
   readonly #answers = new Answers();
+  readonly #conversation: Conversation;
+  /** The language of each question that was not sent yet. */
+  readonly #languages = new WeakMap<JsonObject, string>();
   readonly #derivations: Derivations;
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
@@ -62,15 +71,17 @@ export class Client {
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
   constructor(options: ConnectOptions, platform: Platform) {
     assertOptions(options, platform);
+    this.#options = options;
+    this.#platform = platform;
     const { identity, policy, requests, derive = platform.derive } = options;
     const { crypto, randomBytes, ...session } = {
       crypto: platform.crypto,
       randomBytes: platform.randomBytes,
       readBinary: platform.readBinary,
       ...options.session,
+      ...this.#greeting(),
     };
-    this.#options = options;
-    this.#platform = platform;
+    this.#conversation = new Conversation(options);
     this.keyring = platform.keyring;
     this.#link = new ClientLink({
       crypto,
@@ -96,12 +107,35 @@ export class Client {
    * connection.
    * @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function
    */
-  on<Type extends ClientEvent['type']>(
-    type: Type,
-    listener: (event: Extract<ClientEvent, { type: Type }>) => void,
-  ): this {
+  on<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
     this.#listeners.add(type, listener);
     return this;
+  }
+
+  /**
+   * Calls a listener with the next event of a type, and not again.
+   * @throws LocalError as `on`
+   */
+  once<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
+    this.#listeners.add(type, listener, true);
+    return this;
+  }
+
+  /**
+   * Removes a listener that `on` or `once` has added. Without effect for any other.
+   * @throws LocalError as `on`
+   */
+  off<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
+    this.#listeners.remove(type, listener);
+    return this;
+  }
+
+  /**
+   * What the client is doing: `connecting`; `ready`, when a question is sent at once; `waiting`, in a pause before it connects again;
+   * `asking`, until a person has acted; `ended`.
+   */
+  get state(): LinkState {
+    return this.#link.state;
   }
 
   /**
@@ -120,10 +154,10 @@ export class Client {
    * person must act, and `bad-argument` for a question that is none.
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
-    const requestId = this.#platform.randomBytes(16).join('.');
+    const requestId = this.#newId();
     try {
       const { timeout } = readAskOptions(options);
-      const envelope = envelopeOf(question, requestId, this.#options.identity.siteId);
+      const envelope = this.#envelopeOf(question, requestId);
       const orders = this.#link.ask(envelope, this.#now(), timeout);
       const answer = this.#answers.to(envelope, requestId);
       this.#run(orders);
@@ -168,6 +202,24 @@ export class Client {
   resume(): void {
     this.#isNew = false;
     this.#run(this.#link.start(this.#now()));
+  }
+
+  /**
+   * Begins another conversation: call it on a shared device when another person may have come. If the options of the disclosure say
+   * so, the disclosure is due again. Questions then belong to a new session, so the hub does not go on with the old one.
+   */
+  newConversation(): void {
+    this.#conversation.renew(this.#newId());
+  }
+
+  /** Ends the connection for good, as `end` does: for `using`. */
+  [Symbol.dispose](): void {
+    this.end();
+  }
+
+  /** Ends the connection for good, as `end` does: for `await using`. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.end();
   }
 
   /** Ends the connection for good. May be called in any listener. */
@@ -217,8 +269,51 @@ export class Client {
   readonly #tell = (event: LinkEvent): void => {
     const error = 'error' in event ? event.error : undefined;
     const tell = error && this.#sentenceFor(error);
+    const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
+    if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) this.#disclose();
     this.#listeners.emit((error === undefined ? event : { ...event, tell }) as ClientEvent);
+    if (speech !== undefined) this.#listeners.emit(speech);
+    if (event.type === 'trace') this.#follow(event.what);
   };
+
+  /** What listeners are told of the messages of a session. */
+  #follow(what: Traced): void {
+    if (!('type' in what)) return;
+    if (what.type === 'sent') {
+      const language = this.#languages.get(what.envelope);
+      if (language !== undefined) this.#disclose(language);
+    } else if (what.type === 'message' && what.kind === 'json') {
+      const envelope = envelopeIn(what.text);
+      if (envelope !== undefined) this.#listeners.emit({ type: 'envelope', envelope });
+    }
+  }
+
+  /** Tells the disclosure, unless this conversation has had it. */
+  #disclose(language?: string): void {
+    const event = this.#conversation.disclose(language);
+    if (event !== undefined) this.#listeners.emit(event);
+  }
+
+  /** The envelope of a question of this conversation. */
+  #envelopeOf(question: Question, requestId: string): JsonObject {
+    const { identity, lang } = this.#options;
+    const { sessionId } = this.#conversation;
+    const envelope = envelopeOf(question, requestId, { siteId: identity.siteId, lang, sessionId });
+    this.#languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
+    return envelope;
+  }
+
+  /** The options of a session that tell the hub the language of this client, which the session of its HELLO has. */
+  #greeting(): { hello?: JsonObject } {
+    const { lang, session: { hello } = {} } = this.#options;
+    if (lang === undefined) return {};
+    const session = { session_id: this.#newId(), lang, ...Object(hello?.session) };
+    return { hello: { ...hello, session } };
+  }
+
+  #newId(): string {
+    return this.#platform.randomBytes(16).join('.');
+  }
 
   #sentenceFor(error: Error): string {
     const { code } = error as { code?: string };

@@ -11,7 +11,10 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
   connecting: true,
   deriving: true,
   connect: true,
+  disclosure: true,
   message: true,
+  speak: true,
+  envelope: true,
   bytes: true,
   close: true,
   reconnect: true,
@@ -25,25 +28,27 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
 };
 
 export class Listeners {
-  readonly #byType = new Map<string, Set<Listener>>();
+  /** Whether each listener is called only once, by type. */
+  readonly #byType = new Map<string, Map<Listener, boolean>>();
 
   /** @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function */
-  add(type: ClientEvent['type'], listener: Listener): void {
-    readOptions({ [type]: true }, 'event', EVENTS);
-    if (typeof listener !== 'function') {
-      throw new LocalError('bad-argument', `the listener of "${type}" expected a function`);
-    }
-    const listeners = this.#byType.get(type) ?? new Set();
-    this.#byType.set(type, listeners.add(listener));
+  add(type: ClientEvent['type'], listener: Listener, isOnce = false): void {
+    assertListener(type, listener);
+    const listeners = this.#byType.get(type) ?? new Map();
+    this.#byType.set(type, listeners.set(listener, isOnce));
   }
 
+  /** @throws LocalError as `add` */
   remove(type: ClientEvent['type'], listener: Listener): void {
+    assertListener(type, listener);
     this.#byType.get(type)?.delete(listener);
   }
 
   /** An error that a listener throws is reported as uncaught, after the client has finished its work. */
   emit(event: ClientEvent): void {
-    for (const listener of this.#byType.get(event.type) ?? []) {
+    const listeners = this.#byType.get(event.type);
+    for (const [listener, isOnce] of [...(listeners ?? [])]) {
+      if (isOnce) listeners!.delete(listener);
       try {
         listener(event as never);
       } catch (error) {
@@ -96,5 +101,12 @@ export class Listeners {
       this.remove('message', hear);
       this.remove('end', stop);
     }
+  }
+}
+
+function assertListener(type: ClientEvent['type'], listener: unknown): void {
+  readOptions({ [type]: true }, 'event', EVENTS);
+  if (typeof listener !== 'function') {
+    throw new LocalError('bad-argument', `the listener of "${type}" expected a function`);
   }
 }

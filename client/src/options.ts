@@ -5,6 +5,7 @@ import type {
   Closing,
   CodeRequest,
   CryptoProvider,
+  DisclosureSituation,
   HubEvent,
   Identity,
   JsonObject,
@@ -17,6 +18,7 @@ import type {
   RandomBytes,
   ReadyEvent,
   RemoteError,
+  Reply,
   SchedulerOptions,
   SessionEvent,
   UtteranceRequest,
@@ -29,6 +31,13 @@ import type { Place } from './causes.ts';
 export interface ConnectOptions {
   /** From `parseIdentity`. */
   identity: Identity;
+  /**
+   * The language of the person, as a tag such as `de-de`: of each question that names none (default `en-us`), of speech, and of the
+   * AI disclosure.
+   */
+  lang?: string | undefined;
+  /** What the program knows about the person, for the event `disclosure` (default: one person, who reads, and begins now). */
+  disclosure?: DisclosureOptions | undefined;
   /** The name of the program, for the logs of the hub (default `hub-protocol-client`). */
   userAgent?: string | undefined;
   /** Whether the server may be without TLS (default false). Anyone on the network path can then read the access key. */
@@ -45,6 +54,22 @@ export interface ConnectOptions {
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
   /** Options of the RequestScheduler, such as its deadlines. */
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
+}
+
+/** Whom the client talks to. It decides when the event `disclosure` is due. */
+export interface DisclosureOptions {
+  /** Whether the client speaks (default false): it then speaks the disclosure in each conversation. */
+  isVoice?: boolean | undefined;
+  /**
+   * Whether the client is a shared device, a kiosk or a public page (default false). Call `newConversation` when another person may
+   * have come: the disclosure is then due again.
+   */
+  isShared?: boolean | undefined;
+  /**
+   * When the program last gave the disclosure to this person (default `never`): `earlier-session` if it has stored that it did so
+   * before this start.
+   */
+  lastGiven?: DisclosureSituation['lastGiven'] | undefined;
 }
 
 /** The options of `connect` on Node.js. */
@@ -123,6 +148,22 @@ export interface AskEvent {
   readonly tell: string;
 }
 
+/** The hub spoke on its own initiative, or after the end of an answer: the event `message` with the same message came before. */
+export interface SpeakEvent {
+  /** The hub spoke on its own initiative, or after the end of an answer. */
+  readonly type: 'speak';
+  /** What it said, with white space collapsed. Empty if it only showed something. */
+  readonly text: string;
+  /** The same for a speech synthesizer, without markup. */
+  readonly speech: string;
+  /** What it showed, as in `reply.displayItems`. */
+  readonly displayItems: Reply['displayItems'];
+  /** Whether the hub waits for an answer of the person: ask that next. */
+  readonly expectsAnswer: boolean;
+  /** The message itself. */
+  readonly message: HubEvent;
+}
+
 /** A message arrived. It is passed to the session next. */
 export interface ReceivedEvent {
   /** A message arrived. It is passed to the session next. */
@@ -156,10 +197,31 @@ export type ClientEvent =
       readonly type: 'connect';
     } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
   | {
-      /** The hub sent a message on its own initiative. */
+      /**
+       * A conversation begins: show or speak `text` where it takes place, before or with the answer, whole and word for word. It comes
+       * when the first question is sent, or before the hub speaks on its own initiative; not again after a reconnect.
+       */
+      readonly type: 'disclosure';
+      /** The text from the identity. `undefined` if that has none in this language: fetch it (docs/reference/identity.md). */
+      readonly text: string | undefined;
+      /** The language of the text, or the language to fetch. */
+      readonly language: 'en' | 'fr';
+    }
+  | {
+      /** The hub sent a bus message that belongs to no question. */
       readonly type: 'message';
       /** The message, as `HubEvent` describes it. */
       readonly message: HubEvent;
+    }
+  | SpeakEvent
+  | {
+      /**
+       * An envelope arrived that is no bus message: an answer to `query` or `cascade`, or a `propagate`, `ping`, `rendezvous` or
+       * `intercom`, which is not decrypted.
+       */
+      readonly type: 'envelope';
+      /** The envelope, with `msg_type`, `payload` and `metadata`. Read a bus message inside with `readHubEvent(envelope.payload)`. */
+      readonly envelope: JsonObject;
     }
   | {
       /** The hub sent bytes, such as speech or a file. */

@@ -1,10 +1,19 @@
 /** Reads the options of an entry as the core reads its own: each once, own properties only, and none that is unknown. */
-import { ClientSession, LocalError, type OptionNames, RequestScheduler, readOptions } from 'hub-protocol';
+import {
+  ClientSession,
+  disclosureDue,
+  LocalError,
+  type OptionNames,
+  RequestScheduler,
+  readOptions,
+} from 'hub-protocol';
 import type { AskOptions, ConnectOptions, NodeOptions, Platform } from './options.ts';
 
 /** The names of the options of all entries. */
 export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
   identity: true,
+  lang: true,
+  disclosure: true,
   userAgent: true,
   allowPlaintext: true,
   pingEvery: true,
@@ -19,8 +28,11 @@ const NODE_OPTIONS: OptionNames<NodeOptions> = { ...CONNECT_OPTIONS, keyring: tr
 
 /** The names of the options in these options. */
 const NESTED: {
-  readonly [name in 'session' | 'policy' | 'requests']: OptionNames<NonNullable<ConnectOptions[name]>>;
+  readonly [name in 'disclosure' | 'session' | 'policy' | 'requests']: OptionNames<
+    NonNullable<ConnectOptions[name]>
+  >;
 } = {
+  disclosure: { isVoice: true, isShared: true, lastGiven: true },
   session: {
     crypto: true,
     randomBytes: true,
@@ -56,14 +68,17 @@ export function readConnectOptions<Options extends ConnectOptions>(
   names: OptionNames<Options>,
 ): Options {
   const given = readOptions(options, 'options', names);
-  const { pingEvery } = given;
+  const { pingEvery, lang } = given;
+  if (lang !== undefined && !(typeof lang === 'string' && lang.trim() !== '')) {
+    throw new LocalError('bad-argument', '"lang" expected a language tag such as "de-de"');
+  }
   if (pingEvery !== undefined && !(typeof pingEvery === 'number' && pingEvery > 0 && pingEvery <= DAY)) {
     throw new LocalError('bad-argument', '"pingEvery" expected more than 0 and at most a day');
   }
   if (typeof given.identity?.accessKey !== 'string' || typeof given.identity.password !== 'string') {
     throw new LocalError('bad-argument', '"identity" expected the result of parseIdentity');
   }
-  for (const name of ['session', 'policy', 'requests'] as const) {
+  for (const name of ['disclosure', 'session', 'policy', 'requests'] as const) {
     const value: object | undefined = given[name];
     if (value !== undefined) readOptions(value, name, NESTED[name] as OptionNames<object>);
   }
@@ -84,8 +99,15 @@ export function readAskOptions(options: AskOptions): AskOptions {
  * Checks the options of the sessions and of their requests, which are made only when the client connects.
  * @throws LocalError `bad-argument`
  */
-export function assertOptions({ identity, session, requests }: ConnectOptions, platform: Platform): void {
+export function assertOptions(options: ConnectOptions, platform: Platform): void {
+  const { identity, session, requests, disclosure = {} } = options;
   new RequestScheduler(requests);
+  for (const name of ['isVoice', 'isShared'] as const) {
+    if (typeof (disclosure[name] ?? false) !== 'boolean') {
+      throw new LocalError('bad-argument', `"disclosure.${name}" expected a boolean`);
+    }
+  }
+  disclosureDue(identity, { lastGiven: disclosure.lastGiven ?? 'never' });
   const { crypto, readBinary } = platform;
   const unused = new ClientSession({
     crypto,

@@ -57,6 +57,13 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a time between pings that is a text', { pingEvery: '1000' }],
   ['a derivation that is no function', { derive: 'scrypt' }],
   ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
+  ['a language that is none', { lang: 7 }],
+  ['an empty language', { lang: ' ' }],
+  ['a misspelt option of the disclosure', { disclosure: { shared: true } }],
+  ['a disclosure that is no object', { disclosure: 'fr' }],
+  ['a disclosure that was given at an unknown time', { disclosure: { lastGiven: 'yesterday' } }],
+  ['a voice that is a word', { disclosure: { isVoice: 'yes' } }],
+  ['a shared device that is a number', { disclosure: { isShared: 1 } }],
 ];
 
 /** What each refusal says of a misspelt name. */
@@ -72,6 +79,8 @@ const MISSPELT: readonly [options: object, message: string][] = [
   [{ requests: { deadline: {} } }, '"requests.deadline" does not exist: did you mean "deadlines"?'],
   [{ requests: { deadlines: { wating: 1 } } }, '"deadlines.wating" does not exist: did you mean "waiting"?'],
   [{ policy: { deadlines: { heloo: 1 } } }, '"deadlines.heloo" does not exist'],
+  [{ language: 'de' }, '"options.language" does not exist'],
+  [{ disclosure: { isshared: true } }, '"disclosure.isshared" does not exist: did you mean "isShared"?'],
   [{ colour: 'red' }, '"options.colour" does not exist'],
 ];
 
@@ -214,10 +223,15 @@ test('Object.prototype neither receives the password nor answers a question', as
   assert.equal(types, ['hello', 'hello']);
 });
 
-test('a listener to an event that does not exist is refused, with the name that was meant', () => {
+test('a listener to an event that does not exist is refused by on, once and off, with the name that was meant', () => {
   const client = newWorld().start();
-  const on = (type: string, listener: unknown = () => {}): string =>
-    messageOf(() => client.on(type as never, listener as never));
+  const on = (type: string, listener: unknown = () => {}): string => {
+    const [message, ...others] = (['on', 'once', 'off'] as const).map((method) =>
+      messageOf(() => client[method](type as never, listener as never)),
+    );
+    assert.equal(others, [message, message]);
+    return message!;
+  };
   assert.is(on('mesage'), '"event.mesage" does not exist: did you mean "message"?');
   assert.is(on('Connect'), '"event.Connect" does not exist: did you mean "connect"?');
   assert.is(on('new_hub'), '"event.new_hub" does not exist: did you mean "new-hub"?');

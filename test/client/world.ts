@@ -58,6 +58,8 @@ export class World {
   clientKey: Uint8Array | undefined;
   #carryOut: (events: HubSessionEvent[]) => void = () => {};
   #drop: () => void = () => {};
+  /** The session in each HELLO of a client. */
+  readonly greetings: unknown[] = [];
   readonly #clients: Client[] = [];
 
   readonly platform: Platform = {
@@ -93,9 +95,7 @@ export class World {
 
   /** Sends an event of the hub's bus, by default in answer to the latest question. */
   tell(type: string, data: JsonObject = {}, context: JsonObject = this.#asked): void {
-    for (const message of this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } })) {
-      this.#send(message);
-    }
+    this.send(this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } }));
   }
 
   /** Sends bytes. */
@@ -106,7 +106,12 @@ export class World {
       metadata: {},
       payload: Uint8Array.of(1),
     });
-    for (const data of this.hub!.sendBinary(message)) this.#send(data);
+    this.send(this.hub!.sendBinary(message));
+  }
+
+  /** Sends transport messages. */
+  send(messages: readonly Uint8Array[]): void {
+    for (const message of messages) this.#send(message);
   }
 
   drop(): void {
@@ -131,6 +136,7 @@ export class World {
     const carryOut = (events: HubSessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'transmit') send(event.data);
+        else if (event.type === 'hello') this.greetings.push(event.payload!.session);
         else if (event.type === 'pin') this.clientKey = event.key;
         else if (event.type === 'close') queueMicrotask(() => closed(event.code));
         else if (event.type === 'message' && event.kind === 'json') {

@@ -1,0 +1,82 @@
+/**
+ * A conversation of a client with one person: what the hub says unasked, when the AI disclosure is due, and the session of the
+ * questions. It outlives connections. Spec, "AI-disclosure client rules".
+ */
+import {
+  type DisclosureSituation,
+  disclosureDue,
+  type HubEvent,
+  type JsonObject,
+  parseJson,
+  ReplyCollector,
+} from 'hub-protocol';
+import type { ClientEvent, ConnectOptions, SpeakEvent } from './options.ts';
+
+type Given = DisclosureSituation['lastGiven'];
+type DisclosureEvent = Extract<ClientEvent, { type: 'disclosure' }>;
+
+export class Conversation {
+  readonly #options: ConnectOptions;
+  #lastGiven: Given;
+  /** The session of questions that name none; `undefined` for the session of the connection. */
+  #sessionId: string | undefined;
+  /** The speech that was told last. */
+  #last: { readonly type: string; readonly text: string } | undefined;
+
+  constructor(options: ConnectOptions) {
+    this.#options = options;
+    this.#lastGiven = options.disclosure?.lastGiven ?? 'never';
+  }
+
+  /** The session of questions that name none. */
+  get sessionId(): string | undefined {
+    return this.#sessionId;
+  }
+
+  /** Another conversation begins, perhaps with another person. */
+  renew(sessionId: string): void {
+    this.#sessionId = sessionId;
+    if (this.#lastGiven === 'this-session') this.#lastGiven = 'earlier-session';
+  }
+
+  /**
+   * Somebody is about to hear or read something of the hub.
+   * @param language - of the question, if it is one
+   * @returns the event, if the disclosure was not given yet
+   */
+  disclose(language: string | undefined = this.#options.lang): DisclosureEvent | undefined {
+    const { identity, disclosure: { isVoice, isShared } = {} } = this.#options;
+    const situation = { language, isVoice, isShared, lastGiven: this.#lastGiven };
+    const disclosure = disclosureDue(identity, situation);
+    if (!disclosure.due) return undefined;
+    this.#lastGiven = 'this-session';
+    return { type: 'disclosure', text: disclosure.text, language: disclosure.language };
+  }
+
+  /**
+   * Reads unsolicited speech as a reply is read.
+   * @returns `undefined` if the message is no speech, or if the other type of speech has just said the same
+   */
+  speechIn(message: HubEvent): SpeakEvent | undefined {
+    const requestId = 'unsolicited';
+    const collector = new ReplyCollector({ requestId });
+    collector.push({ ...message, requestId }, false);
+    const { text, speech, displayItems } = collector.reply;
+    if (text === '' && displayItems.length === 0) return undefined;
+    if (this.#last?.text === text && this.#last.type !== message.type) return undefined;
+    this.#last = { type: message.type, text };
+    const expectsAnswer = message.data.expect_response === true;
+    return { type: 'speak', text, speech, displayItems, expectsAnswer, message };
+  }
+}
+
+/** The envelope in a message of the hub, unless it is a bus message, which the link reads. */
+export function envelopeIn(text: string): JsonObject | undefined {
+  try {
+    if (JSON.parse(text).msg_type === 'bus') return undefined; // by the engine, since most messages are
+    const envelope = parseJson(text) as JsonObject;
+    return typeof envelope.msg_type === 'string' ? envelope : undefined;
+  } catch {
+    return undefined;
+  }
+}
