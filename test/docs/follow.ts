@@ -114,7 +114,7 @@ class Running {
       });
     }
     this.#child.stdin!.on('error', () => {}); // it may end without reading
-    const limit = setTimeout(() => this.stop(), 200_000);
+    const limit = setTimeout(() => this.stop(), 500_000); // pip installs for minutes if other programs keep the cores busy
     this.#child.once('close', () => clearTimeout(limit));
   }
 

@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -22,6 +22,7 @@ const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-guide-'));
 const env = {
   ...process.env,
   HOME: folder,
+  PIP_CACHE_DIR: process.env.PIP_CACHE_DIR ?? join(homedir(), '.cache/pip'), // what pip has built is not built again
   XDG_CONFIG_HOME: join(folder, 'config'),
   XDG_DATA_HOME: join(folder, 'data'),
   XDG_STATE_HOME: join(folder, 'state'),
