@@ -1,10 +1,10 @@
 /** A client over the global WebSocket of pages and of React Native. */
 import { authorizedUrl } from 'hub-protocol';
-import { binaryReader } from 'hub-protocol/binary';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { addressOf } from './address.ts';
 import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
+import { readBinary } from './inflate-in-page.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
 
@@ -48,6 +48,5 @@ export function connectByWebSocket(
     };
   }
 
-  const readBinary = binaryReader(); // browsers can only inflate asynchronously
   return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
 }

@@ -2,10 +2,8 @@ import { deflateSync, inflateSync } from 'node:zlib';
 
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readBinary as readBinaryOfClient } from '../../client/dist/inflate-on-node.js';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
 import type { DeliveredEvent } from '../../src/index.ts';
-import type { DroppedEvent } from '../../src/parts.ts';
 import { find, Pair } from '../world/pair.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
@@ -55,21 +53,6 @@ test('a hub reads binary messages, too', () => {
   const [event] = pair.hub.receive(data!) as [DeliveredEvent];
   assert.ok(event.kind === 'binary');
   assert.is(event.bin_type, 'raw_audio');
-});
-
-test('the client drops a compressed envelope of more than 1 MiB, but no speech', () => {
-  const options = { readBinary: readBinaryOfClient };
-  const compressed = (length: number): Uint8Array =>
-    Uint8Array.from([0x83, 0, ...deflateSync(JSON.stringify({ text: 'x'.repeat(length - 11) }))]);
-  assert.is((received(compressed(2 ** 20), options)[0] as DeliveredEvent).kind, 'json');
-  const [dropped] = received(compressed(2 ** 20 + 1), options) as [DroppedEvent];
-  assert.equal([dropped.type, dropped.error!.code], ['dropped', 'bad-compression']);
-
-  const [metadata, payload] = [deflateSync('{"lang":"en"}'), Buffer.alloc(5 * 2 ** 20)];
-  const hex = `099${Buffer.of(metadata.length).toString('hex')}${metadata.toString('hex')}6${payload.toString('hex')}`;
-  const [event] = received(Uint8Array.from(Buffer.from(hex, 'hex')), options) as [DeliveredEvent];
-  assert.ok(event.kind === 'binary');
-  assert.equal([event.bin_type, event.bytes.length], ['tts_audio', payload.length]);
 });
 
 test('a session drops unreadable messages, reports the reason, and goes on', () => {

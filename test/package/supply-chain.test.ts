@@ -30,18 +30,18 @@ const filesNamed = (name: RegExp): string[] => files.filter((file) => name.test(
 const read = (file: string): string => readFileSync(ROOT + file, 'utf8');
 const lock = JSON.parse(read('package-lock.json')) as Lock;
 
-test('whoever installs the packages gets three packages of noble, and ws with the client, and runs no script', () => {
+test('whoever installs the packages gets three packages of noble, fflate and ws with the client, and runs no script', () => {
   const installed = Object.entries(lock.packages).filter(
     ([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link,
   );
   assert.equal(
     installed.map(([path]) => path),
-    ['cli', 'client', 'judge', ...[...NOBLE, 'ws'].map((name) => `node_modules/${name}`)],
+    ['cli', 'client', 'judge', ...[...NOBLE, 'fflate', 'ws'].map((name) => `node_modules/${name}`)],
   );
   assert.not.ok(installed.some(([, { hasInstallScript }]) => hasInstallScript));
   for (const folder of PACKAGES) {
     const { dependencies, optionalDependencies, peerDependencies, scripts } = manifestOf(folder);
-    assert.equal(Object.keys(dependencies ?? {}), folder === 'client' ? ['ws'] : []);
+    assert.equal(Object.keys(dependencies ?? {}), folder === 'client' ? ['fflate', 'ws'] : []);
     const peers = folder === 'client' ? ['hub-protocol', 'mqtt'] : [];
     assert.equal(Object.keys(peerDependencies ?? {}), peers);
     assert.equal(Object.keys(optionalDependencies ?? {}), folder === '.' ? NOBLE : []);
@@ -65,7 +65,7 @@ test('SECURITY.md lists the bundled packages with their licences, and the licenc
       return `${part} ${version} (${license})`;
     });
     assert.is(rows.find((row) => row[1] === name)?.[2], listed.join(', ') || 'nothing');
-    if (folder === 'client') continue; // its dependency is installed as a package, with its own licence
+    if (folder === 'client') continue; // its dependencies are installed as packages, with their own licences
     const licence = read(folder === '.' ? 'dist/hub-protocol.LICENSE.txt' : `${folder}/LICENSE`);
     for (const part of await partsOf(folder)) {
       assert.ok(licence.includes(part.replace('@noble/', 'noble-')), `${name}: ${part}`);

@@ -1,0 +1,38 @@
+/**
+ * Reads binary messages, compressed ones too, in pages and in React Native. Their DecompressionStream, if there is one, is
+ * asynchronous, and a message is read before the next one: hence a library.
+ */
+import { Unzlib } from 'fflate/browser';
+import type { ReadBinary } from 'hub-protocol/binary';
+import { readerWith } from './binary-reader.ts';
+
+/** How much is inflated before the length is checked: it becomes at most 1032 times as long, half a MiB. */
+const PIECE = 512;
+
+const CHECKSUM = 4;
+
+export const readBinary: ReadBinary = readerWith((compressed, maxLength) => {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const stream = new Unzlib((part) => {
+    length += part.length;
+    if (length > maxLength) throw new Error('the zlib stream inflates to too much');
+    parts.push(part);
+  });
+  let isLast = false;
+  for (let at = 0; !isLast; at += PIECE) {
+    isLast = at + PIECE + CHECKSUM >= compressed.length; // of a last piece with a checksum alone, no error would be thrown
+    stream.push(compressed.subarray(at, isLast ? undefined : at + PIECE), isLast);
+  }
+  return joined(parts, length);
+});
+
+function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
