@@ -5,7 +5,7 @@
  *     node --import tsx examples/voice.ts IDENTITY.json KEYRING.json QUESTION.wav ANSWER.wav [CA.pem]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Json, parseIdentity } from 'hub-protocol';
+import { type HubEvent, parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client';
 
 const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub accepts no other
@@ -22,7 +22,8 @@ const client = connect({
 });
 const answers: Buffer[] = [];
 let microphone: ReturnType<typeof setInterval> | undefined;
-let awaited = 0; // texts that the hub has not spoken yet
+/** One for each text that the hub has not spoken yet: the `speak` that ends with it, if one does. */
+const awaited: (HubEvent | undefined)[] = [];
 let isHandled = false;
 
 client.on('connect', () => {
@@ -36,10 +37,11 @@ client.on('connect', () => {
   }, CHUNK_MS);
 });
 client.on('close', () => clearInterval(microphone)); // the next connection streams the question again
-client.on('message', ({ message: { type, data } }) => {
+client.on('message', ({ message }) => {
+  const { type, data } = message;
   console.log(type, data.utterance ?? data.utterances ?? '');
   if (type === 'recognizer_loop:record_end') clearInterval(microphone);
-  if (type === 'speak') speakAloud(String(data.utterance), data.lang ?? 'en-us');
+  if (type === 'speak') speakAloud(message);
   if (type === 'ovos.utterance.handled') isHandled = true;
   if (type === 'recognizer_loop:speech.recognition.unknown' || type === 'hive.policy.denied') {
     fail(`The hub did not understand: ${JSON.stringify(data)}`);
@@ -50,16 +52,19 @@ client.on('bytes', ({ bytes, bin_type, metadata }) => {
   if (bin_type !== 'tts_audio') return;
   console.log(bin_type, metadata?.utterance, bytes.length);
   answers.push(Buffer.from(bytes));
-  awaited--;
   writeFileSync(answerPath!, joined(answers)); // a device plays these bytes instead
+  const played = awaited.shift();
+  if (played !== undefined) client.spoken(played); // a skill may wait for that
   leaveWhenDone();
 });
 client.on('ask', ({ tell }) => fail(tell));
 
 /** Asks for the sound of a text, in pieces: HiveMind's hub puts the text into metadata of 255 bytes, or stays silent. */
-function speakAloud(text: string, lang: Json): void {
-  for (const utterance of text.match(/\S.{0,98}(?=\s|$)|\S+/g) ?? []) {
-    awaited++;
+function speakAloud(message: HubEvent): void {
+  const { utterance: text, lang = 'en-us' } = message.data;
+  const pieces = String(text).match(/\S.{0,98}(?=\s|$)|\S+/g) ?? [];
+  for (const [i, utterance] of pieces.entries()) {
+    awaited.push(i === pieces.length - 1 ? message : undefined);
     client.send({
       msg_type: 'bus',
       payload: { type: 'speak:synth', data: { utterance, lang }, context: {} },
@@ -68,7 +73,7 @@ function speakAloud(text: string, lang: Json): void {
 }
 
 function leaveWhenDone(): void {
-  if (isHandled && awaited === 0) client.end();
+  if (isHandled && awaited.length === 0) client.end();
 }
 
 function fail(message: string): void {

@@ -76,6 +76,26 @@ export function sentenceForClosing({ code, reason = '', hasSpoken }: HubClosing)
     : `The hub ended the connection because this client may not send ${known[0]} envelopes. Ask its operator to allow it (on HiveMind's hub: hivemind-core ${known[1]}).`;
 }
 
+/** @returns a sentence that says why a message of the hub was dropped, and what helps */
+export function sentenceForDropped({
+  reason,
+  bytes,
+  error,
+}: Pick<Extract<LinkEvent, { type: 'dropped' }>, 'reason' | 'bytes' | 'error'>): string {
+  const dropped = `A message of the hub with ${bytes} bytes was dropped`;
+  if (reason === 'too-large')
+    return `${dropped}: it is longer than this program accepts. Let the hub send less, or raise the option session.maxMessage, whose maximum is 32 MiB.`;
+  if (reason === 'not-utf8') return `${dropped}: it is not UTF-8. Report this to the makers of the hub.`;
+  switch (error?.code) {
+    case 'compressed':
+      return `${dropped}: it is compressed, and the option session.readBinary of this program has no inflate. Leave the option out, or add inflate to it.`;
+    case 'bad-compression':
+      return `${dropped}: it is damaged, or inflates to more than this program accepts, which is 1 MiB unless the option session.readBinary says otherwise.`;
+    default:
+      return `${dropped}: this program cannot read it (${error?.code}). Update this program, or the hub.`;
+  }
+}
+
 /** @returns a sentence that says why an answer is missing or incomplete; `undefined` if it is complete */
 export function sentenceForAnswer({
   ending,

@@ -1,6 +1,6 @@
 /**
- * The application of a hub. It speaks the bus: it answers an utterance with speech and a completion, denies
- * any other type, and returns binary messages. One for each connection.
+ * The application of a hub. It speaks the bus: it answers an utterance with speech and a completion, needs not be told when speech was
+ * played, denies any other type, and returns binary messages. One for each connection.
  */
 import {
   type HubSession,
@@ -11,6 +11,7 @@ import {
 } from 'hub-protocol';
 
 const UTTERANCE = 'recognizer_loop:utterance';
+const PLAYED = 'recognizer_loop:audio_output_end';
 
 export class Assistant {
   readonly #session: HubSession;
@@ -40,6 +41,7 @@ export class Assistant {
     if (request === undefined) return []; // an unknown message does not end the session
     const { type, data, payload } = request;
     const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
+    if (type === PLAYED) return [];
     if (type !== UTTERANCE) {
       const reason = `this hub answers ${UTTERANCE} only`;
       const denial = {

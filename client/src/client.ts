@@ -17,7 +17,7 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
-import { type HubClosing, sentenceFor, sentenceForClosing } from './advice.ts';
+import { type HubClosing, sentenceFor, sentenceForClosing, sentenceForDropped } from './advice.ts';
 import { Answers, envelopeOf, errorOf } from './answers.ts';
 import { Conversation, envelopeIn } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
@@ -190,6 +190,20 @@ export class Client {
   }
 
   /**
+   * Tells the hub that what it said was played to the end. A skill of OVOS may wait for that, up to fifteen seconds for each
+   * sentence. The hub must allow this client the message type `recognizer_loop:audio_output_end`.
+   * @param message - the `speak` that was played (default: any in the session of this conversation)
+   * @returns what `send` returns
+   */
+  spoken(message?: Pick<HubEvent, 'payload'>): boolean {
+    const { sessionId } = this.#conversation;
+    const ofConversation = sessionId === undefined ? {} : { session: { session_id: sessionId } };
+    const { context = ofConversation } = message?.payload ?? {};
+    const payload = { type: 'recognizer_loop:audio_output_end', data: {}, context };
+    return this.#send({ msg_type: 'bus', payload });
+  }
+
+  /**
    * Pins the key that the hub presented when a person was asked, in place of the old one, and connects again.
    * @throws LocalError if no key was presented
    */
@@ -265,13 +279,13 @@ export class Client {
     unsent: (event) => this.#answers.fail(event) || this.#tell(event),
   };
 
-  /** Calls listeners. An error gets a sentence. */
+  /** Calls listeners. An error gets a sentence, and a message that was dropped. */
   readonly #tell = (event: LinkEvent): void => {
     const error = 'error' in event ? event.error : undefined;
-    const tell = error && this.#sentenceFor(error);
+    const tell = event.type === 'dropped' ? sentenceForDropped(event) : error && this.#sentenceFor(error);
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) this.#disclose();
-    this.#listeners.emit((error === undefined ? event : { ...event, tell }) as ClientEvent);
+    this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
     if (speech !== undefined) this.#listeners.emit(speech);
     if (event.type === 'trace') this.#follow(event.what);
   };

@@ -265,6 +265,8 @@ export type ClientEvent =
   | ({
       /** A message of the hub was dropped: it is too long, not UTF-8, or a binary message that cannot be read. */
       readonly type: 'dropped';
+      /** The cause as a sentence for a person, with what to do. */
+      readonly tell: string;
     } & Omit<Told<'dropped'>, 'type'>)
   | ({
       /** The hub is not pinned, although others are: a new hub, one with a new name, or an impostor who knows the password. */

@@ -3,7 +3,9 @@ import { createKeyring, type JsonObject, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { sentenceForDropped } from '../../client/dist/advice.js';
 import type { Client } from '../../client/dist/client.js';
+import { readBinary as readOnNode } from '../../client/dist/inflate-on-node.js';
 import { Listeners } from '../../client/dist/listeners.js';
 import { endWorlds, newWorld, PSK, until } from './world.ts';
 
@@ -359,6 +361,57 @@ test('reports a failure to a person from its second occurrence on, and at a star
   world.drop();
   await until(() => tells().length >= 4);
   assert.equal(tells().slice(0, 4), [false, false, true, true]); // lost, then refused
+});
+
+test('says of each message of the hub that it drops what helps', async () => {
+  const world = newWorld();
+  const client = world.start({ session: { maxMessage: 5000 } });
+  const tells: string[] = [];
+  client.on('dropped', ({ tell }) => tells.push(tell));
+  await client.ask('hello');
+  world.say('x'.repeat(6000));
+  world.sendBytes(Uint8Array.of(0x83, 0)); // compressed
+  world.sendBytes(Uint8Array.of(0)); // no binary message
+  const other = world.start({}, { readBinary: readOnNode });
+  other.on('dropped', ({ tell }) => tells.push(tell));
+  await other.ask('hello');
+  world.sendBytes(Uint8Array.of(0x83, 0));
+  await until(() => tells.length === 4);
+  for (const [i, expected] of [
+    /raise the option session\.maxMessage/,
+    /has no inflate/,
+    /Update this program, or the hub/,
+    /inflates to more than this program accepts/,
+  ].entries()) {
+    assert.match(tells[i]!, expected);
+  }
+  assert.match(sentenceForDropped({ reason: 'not-utf8', bytes: 7 }), /7 bytes .* not UTF-8/);
+});
+
+test('tells the hub that a message was spoken, with the context of that message', async () => {
+  const world = newWorld();
+  const client = world.start();
+  assert.is(client.spoken(), false); // there is no connection yet
+  await client.ask('hello');
+  const sent: unknown[] = [];
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'sent') sent.push(what.envelope.payload);
+  });
+  client.on('message', ({ message }) => client.spoken(message));
+  const context = { session: { session_id: 's-1' }, skill_id: 'stories' };
+  world.tell('speak', { utterance: 'Once upon a time.' }, context);
+  await until(() => sent.length === 1);
+  assert.is(client.spoken(), true);
+  client.newConversation();
+  client.spoken();
+  const { session } = (sent[2] as { context: { session: { session_id: string } } }).context;
+  assert.match(session.session_id, /./);
+  const type = 'recognizer_loop:audio_output_end';
+  assert.equal(sent, [
+    { type, data: {}, context },
+    { type, data: {}, context: {} },
+    { type, data: {}, context: { session } },
+  ]);
 });
 
 test('two connections that need the PSK share one derivation', async () => {

@@ -98,14 +98,10 @@ export class World {
     this.send(this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } }));
   }
 
-  /** Sends bytes. */
-  sendBytes(): void {
-    const message = encodeBinary({
-      msg_type: 'bin',
-      bin_type: 'file',
-      metadata: {},
-      payload: Uint8Array.of(1),
-    });
+  /** Sends bytes, by default a file. */
+  sendBytes(
+    message: Uint8Array = encodeBinary({ msg_type: 'bin', bin_type: 'file', payload: Uint8Array.of(1) }),
+  ): void {
     this.send(this.hub!.sendBinary(message));
   }
 

@@ -18,19 +18,21 @@ const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-voice-'));
 const path = (name: string): string => join(folder, name);
 const question = tone(440, 0.35);
 
-const bus = (type: string, data: JsonObject): JsonObject => ({
+const bus = (type: string, data: JsonObject, context: JsonObject = {}): JsonObject => ({
   msg_type: 'bus',
-  payload: { type, data, context: {} },
+  payload: { type, data, context },
 });
 
 /** What the hub has heard, and how it listened. */
 let heard: Buffer[] = [];
+let played: JsonObject[] = [];
 let formats: unknown[] = [];
 let answersTo: (heard: Buffer) => JsonObject[] = () => [];
 
 const answer: HubOptions['answer'] = (message) => {
   if (message.kind === 'json') {
-    const { type, data } = readHubEvent(message.text)!;
+    const { type, data, payload: said } = readHubEvent(message.text)!;
+    if (type === 'recognizer_loop:audio_output_end') played.push(said.context as JsonObject);
     if (type !== 'speak:synth') return [];
     const utterance = String(data.utterance);
     assert.ok(utterance.length <= 100);
@@ -61,6 +63,7 @@ const hub = await OurHub.start({
 /** Runs the program to its end. */
 async function run(questionPath: string): Promise<{ code: number | null; errors: string }> {
   heard = [];
+  played = [];
   formats = [];
   const args = ['identity.json', 'keyring.json', questionPath, 'answer.wav', 'ca.pem'];
   const child = spawn(process.execPath, ['--import', 'tsx', VOICE, ...args.map(path)], { timeout: 60_000 });
@@ -86,14 +89,14 @@ test.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('streams the samples of a question, then silence, and writes all speech of the hub', async () => {
+test('streams the samples of a question, then silence, writes all speech of the hub, and says when each is played', async () => {
   const long = `${'sixty '.repeat(20).trim()}.`; // 120 letters, which are spoken as 95 and 24
   answersTo = (samples) => {
     assert.equal(samples.subarray(0, question.length), question);
     return [
       bus('recognizer_loop:record_end', {}),
-      bus('speak', { utterance: 'One.', lang: 'de-de' }),
-      bus('speak', { utterance: long }),
+      bus('speak', { utterance: 'One.', lang: 'de-de' }, { skill_id: 'one' }),
+      bus('speak', { utterance: long }, { skill_id: 'long' }),
       bus('ovos.utterance.handled', {}),
     ];
   };
@@ -101,6 +104,8 @@ test('streams the samples of a question, then silence, and writes all speech of 
   assert.is(errors, '');
   assert.is(code, 0);
   assert.equal(new Set(heard.map(({ length }) => length)), new Set([3200]));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(played, [{ skill_id: 'one' }, { skill_id: 'long' }]);
   assert.equal(formats[0], { sample_rate: 16000, sample_width: 2 });
   assert.equal(
     readFileSync(path('answer.wav')),

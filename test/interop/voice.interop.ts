@@ -17,7 +17,7 @@ import { versionOf } from './python-peer.ts';
 
 const VOICE = fileURLToPath(new URL('../../examples/voice.ts', import.meta.url));
 const PASSWORD = 'correct horse battery staple';
-const ALLOWED = ['recognizer_loop:utterance', 'speak:synth'];
+const ALLOWED = ['recognizer_loop:utterance', 'speak:synth', 'recognizer_loop:audio_output_end'];
 const FORMAT = { sample_rate: 16_000, sample_width: 2 };
 /** The plugins in speech/, as an operator names them. */
 const PROTOCOL = {
