@@ -176,6 +176,30 @@ const CANONICAL: [name: string, text: string, written: string][] = [
   ['escapes: \\\\u and a code', '"\\n"', '"\\u000a"'],
   ['escapes: the digits', '"\\u001f"', '"\\u001F"'],
   ['strings: they are normalized', '"u\u0308"', '"\u00fc"'],
+  ['strings: they are normalized to NFD', '"\u00fc"', '"u\u0308"'],
+  ['strings: they end at', '"a\\u0000b"', '"a"'],
+  ['strings: U\\+0000 is left out', '"a\\u0000b"', '"ab"'],
+  ['strings: those that end', '"a\\u0000b\\u0000"', '"a\\u0000b"'],
+  ['strings: white space', '" a "', '"a"'],
+  ['key order: bytes are compared with their sign', '{"a":1,"\u00fc":2}', '{"\u00fc":2,"a":1}'],
+  ['key order: keys are compared up to', '{"a\\u0000b":1,"a\\u0000a":2}', '{"a\\u0000b":1,"a\\u0000a":2}'],
+  ['key order: keys are sorted as they are written', '{"a\\"":1,"a#":2}', '{"a#":2,"a\\"":1}'],
+  ['fields: the one with the empty name', '{"":1,"a":2}', '{"a":2}'],
+  ['fields: those with empty values', '{"a":[],"b":1}', '{"b":1}'],
+  ['numbers: floats are parsed and written again as Python', '[1e22,0.00001]', '[1e+22,1e-05]'],
+  ['numbers: floats are parsed and written again as Rust', '[1E22,1.50]', '[1e22,1.5]'],
+  ['numbers: floats are written with the E', '[1e-7]', '[1E-07]'],
+  ['numbers: they are written with %.6g', '[3.14159265]', '[3.14159]'],
+  ['numbers: they are written with %.17g', '[0.1]', '[0.10000000000000001]'],
+  ['numbers: they are read as integers of 32 bits;', '[1764000000000]', `[${1764000000000 | 0}]`],
+  ['numbers: they are read as integers of 32 bits, and', '[1764000000000]', '[2147483647]'],
+  ['numbers: fractions are cut off', '[12.5]', '[12]'],
+  ['escapes: \\\\v', '"\\u000b"', '"\\v"'],
+  ['escapes: \\\\0', '"\\u0000"', '"\\0"'],
+  ['escapes: controls', '"\\u0001"', '"\u0001"'],
+  ['escapes: \\\\x', '"\\u0001"', '"\\x01"'],
+  ['surrogates: 0x10000', '"\\ud83d\\ude00"', '"\uf600"'],
+  ['surrogates: each half', '"\\ud83d\\ude00"', '"\ufffd\ufffd"'],
 ];
 
 for (const [cause, text, written] of CANONICAL) {
@@ -191,6 +215,13 @@ for (const [cause, text, written] of CANONICAL) {
 test('recognises surrogates that are written one by one', () => {
   const causes = mistakesInCanonicalJson('"\\ud83d\\ude00"', '22eda0bdedb88022');
   assert.match(causes.join(), /two surrogates/);
+});
+
+test('recognises three mistakes at once, as json.dumps of Python makes them', () => {
+  const text = '{"b":[1.0,1e22],"a":"\\u00e9\\ud83d\\ude00"}';
+  const got = toHex(Buffer.from('{"a": "\\u00e9\\ud83d\\ude00", "b": [1.0, 1e+22]}'));
+  const [first] = mistakesInCanonicalJson(text, got);
+  assert.match(first!, /as Python writes them.* Also, escapes: .* Also, white space: /);
 });
 
 test('recognises two mistakes at once', () => {

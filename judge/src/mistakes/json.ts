@@ -25,8 +25,10 @@ interface Style {
   readonly cause: string;
   /** The keys of an object in the order in which they are written. */
   readonly sort?: (keys: string[], depth: number) => string[];
-  /** Whether a field of this value is written. */
-  readonly keeps?: (value: Json) => boolean;
+  /** Whether a field is written. */
+  readonly keeps?: (value: Json, key: string) => boolean;
+  /** Whether the mistake can show in this text, where its values do not tell. */
+  readonly when?: (text: string) => boolean;
   readonly number?: (token: string) => string;
   /** Applied to each string in its canonical form, including quotation marks. */
   readonly string?: (quoted: string) => string;
@@ -52,6 +54,71 @@ const writeEscapeAs =
   (quoted: string): string =>
     quoted.replace(/\\(?:u.{4}|.)/g, (from) => escapes[from] ?? from);
 
+/** The digits of a double as a language writes them, from the shortest ones. */
+function floatAs(token: string, write: (digits: string, exponent: number) => string): string {
+  const value = Number(token);
+  if (!/[.eE]/.test(token) || !Number.isFinite(value)) return token;
+  const [mantissa, exponent] = Math.abs(value).toExponential().split('e') as [string, string];
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  return sign + write(mantissa.replace('.', ''), Number(exponent));
+}
+
+/** A float without an exponent, and a `.0` if it has no fraction. */
+function plainFloat(digits: string, exponent: number): string {
+  if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${digits}`;
+  const whole = digits.slice(0, exponent + 1).padEnd(exponent + 1, '0');
+  return `${whole}.${digits.slice(exponent + 1) || '0'}`;
+}
+
+const scientific = (digits: string): string =>
+  digits.length > 1 ? `${digits[0]}.${digits.slice(1)}` : digits;
+
+/** `repr` of Python: an exponent of two digits from 1e16 on and below 1e-4. */
+function pythonFloat(token: string): string {
+  return floatAs(token, (digits, exponent) => {
+    if (exponent >= -4 && exponent < 16) return plainFloat(digits, exponent);
+    const size = String(Math.abs(exponent)).padStart(2, '0');
+    return `${scientific(digits)}e${exponent < 0 ? '-' : '+'}${size}`;
+  });
+}
+
+/** `serde_json` of Rust: an exponent without a sign and leading zeros. */
+function rustFloat(token: string): string {
+  return floatAs(token, (digits, exponent) =>
+    exponent >= -5 && exponent < 16 ? plainFloat(digits, exponent) : `${scientific(digits)}e${exponent}`,
+  );
+}
+
+/** `printf` of C with `%.<precision>g`. */
+function printed(token: string, precision: number): string {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return token;
+  const exponent = value === 0 ? 0 : Number(value.toExponential(precision - 1).split('e')[1]);
+  const strip = (text: string): string => (text.includes('.') ? text.replace(/\.?0+$/, '') : text);
+  const sign = Object.is(value, -0) ? '-' : '';
+  if (exponent >= -4 && exponent < precision)
+    return sign + strip(value.toFixed(Math.max(0, precision - 1 - exponent)));
+  const [mantissa] = value.toExponential(precision - 1).split('e') as [string];
+  const size = String(Math.abs(exponent)).padStart(2, '0');
+  return `${strip(mantissa)}e${exponent < 0 ? '-' : '+'}${size}`;
+}
+
+/** Through an integer of 32 bits, which wraps, or stops at its limits. */
+const wrapped32 = (token: string): string => {
+  const value = Number(token);
+  return Number.isFinite(value) ? String(Number(BigInt.asIntN(32, BigInt(Math.trunc(value))))) : token;
+};
+const clamped32 = (token: string): string =>
+  String(Math.trunc(Math.min(Math.max(Number(token), -(2 ** 31)), 2 ** 31 - 1)));
+
+const signedBytes = (key: string): number[] => [...new Int8Array(utf8ToBytes(key))];
+const bySignedBytes = (a: string, b: string): number => {
+  const [first, second] = [signedBytes(a), signedBytes(b)];
+  const at = first.findIndex((byte, index) => byte !== second[index]);
+  if (at < 0) return first.length - second.length;
+  return second[at] === undefined ? 1 : first[at]! - second[at]!;
+};
+
 const STYLES: readonly Style[] = [
   {
     cause:
@@ -74,7 +141,32 @@ const STYLES: readonly Style[] = [
     cause: 'key order: shorter keys come first; sort them by code point, whatever their length',
     sort: (keys) => by(byCodePoint(keys), (key) => String([...key].length).padStart(9, '0')),
   },
+  {
+    cause: 'key order: bytes are compared with their sign (char of C); compare them as numbers from 0 to 255',
+    sort: (keys) => keys.sort(bySignedBytes),
+  },
+  {
+    cause: 'key order: keys are compared up to U+0000 only (strcmp of C); compare all their bytes',
+    sort: (keys) => by(keys, (key) => key.split('\0')[0]!),
+  },
+  {
+    cause: 'key order: keys are sorted as they are written, with their escapes; sort the keys themselves',
+    sort: (keys) => by(keys, (key) => quoted(key).slice(1, -1)),
+  },
+  {
+    cause: 'key order: keys are sorted with all characters beyond ASCII escaped; sort the keys themselves',
+    sort: (keys) => by(keys, (key) => escapeEach(/[\u007f-\uffff]/g)(quoted(key)).slice(1, -1)),
+  },
   { cause: 'key order: keys are not sorted', sort: (keys) => keys },
+  {
+    cause: 'fields: the one with the empty name is left out; it is written like any other',
+    keeps: (_value, key) => key !== '',
+  },
+  {
+    cause: 'fields: those with empty values are left out (omitempty of Go); they are written like any other',
+    keeps: (value) =>
+      !(value === null || value === '' || value === false || isEmpty(value) || String(value) === '0'),
+  },
   {
     cause: 'fields: those that are null are left out; they are written like any other',
     keeps: (value) => value !== null,
@@ -97,6 +189,43 @@ const STYLES: readonly Style[] = [
     number: (token) => (/^-?\d{16,308}$/.test(token) ? BigInt(Number(token)).toString() : token),
   },
   {
+    cause: 'numbers: floats are parsed and written again as Python writes them; keep each token as it came',
+    number: pythonFloat,
+  },
+  {
+    cause: 'numbers: floats are parsed and written again as Rust writes them; keep each token as it came',
+    number: rustFloat,
+  },
+  {
+    cause: 'numbers: floats are written with the E+ and E- of C#; keep each token as it came',
+    number: (token) =>
+      /[.eE]/.test(token)
+        ? String(Number(token))
+            .replace(/e([+-])(\d)$/, 'e$10$2')
+            .replace('e', 'E')
+        : token,
+  },
+  ...[6, 15, 17].map((precision) => ({
+    cause: `numbers: they are written with %.${precision}g; keep each token as it came`,
+    number: (token: string) => printed(token, precision),
+  })),
+  {
+    cause: 'numbers: they are read as integers of 32 bits; keep each token as it came',
+    number: wrapped32,
+  },
+  {
+    cause:
+      'numbers: they are read as integers of 32 bits, and larger ones cut to the largest; keep each token as it came',
+    number: clamped32,
+  },
+  {
+    cause: 'numbers: fractions are cut off; keep each token as it came',
+    number: (token) =>
+      /[.eE]/.test(token) && Number.isFinite(Number(token))
+        ? String(BigInt(Math.trunc(Number(token))))
+        : token,
+  },
+  {
     cause: 'numbers: the + of an exponent is left out; keep each token as it came',
     number: (token) => token.replace('+', ''),
   },
@@ -107,6 +236,54 @@ const STYLES: readonly Style[] = [
   {
     cause: 'numbers: minus zero loses its sign; keep each token as it came',
     number: (token) => token.replace(/^-(?=0(?:\.0*)?$)/, ''),
+  },
+  {
+    cause: 'escapes: \\v is written, which JSON does not have; U+000B is \\u000b',
+    string: writeEscapeAs({ '\\u000b': '\\v' }),
+  },
+  {
+    cause: 'escapes: \\0 is written, which JSON does not have; U+0000 is \\u0000',
+    string: writeEscapeAs({ '\\u0000': '\\0' }),
+  },
+  {
+    cause: 'escapes: controls are written as they are; those below U+0020 are escaped',
+    string: (quoted) =>
+      quoted.replace(/\\(?:u(.{4})|.)/g, (all, code) =>
+        code ? String.fromCharCode(Number.parseInt(code, 16)) : all,
+      ),
+  },
+  {
+    cause: 'escapes: \\x and two digits are written, which JSON does not have; write \\u and four',
+    string: (quoted) => quoted.replace(/\\(?:u00(..)|.)/g, (all, code) => (code ? `\\x${code}` : all)),
+  },
+  {
+    cause: 'strings: they end at U+0000; take them with their length, not as strings of C',
+    string: (quoted) => quoted.replace(/^((?:[^\\]|\\(?!u0000).)*)\\u0000.*$/s, '$1"'),
+  },
+  {
+    cause: 'strings: U+0000 is left out; it is a character like any other',
+    string: writeEscapeAs({ '\\u0000': '' }),
+  },
+  {
+    cause: 'strings: those that end with U+0000 lose it; it is a character like any other',
+    string: (quoted) => quoted.replace(/(?:\\u0000)+"$/, '"'),
+  },
+  {
+    cause: 'strings: white space around them is trimmed; keep them as they came',
+    string: (quoted) => `"${quoted.slice(1, -1).trim()}"`,
+  },
+  {
+    cause: 'surrogates: 0x10000 is not added to what an escaped pair stands for',
+    when: hasEscapedPair,
+    string: (quoted) =>
+      quoted.replace(/[\u{10000}-\u{10ffff}]/gu, (pair) =>
+        String.fromCodePoint(pair.codePointAt(0)! - 0x10000),
+      ),
+  },
+  {
+    cause: 'surrogates: each half of an escaped pair is replaced by U+FFFD; the two are one character',
+    when: hasEscapedPair,
+    string: (quoted) => quoted.replace(/[\u{10000}-\u{10ffff}]/gu, '\ufffd\ufffd'),
   },
   {
     cause: 'escapes: \\u0008 and \\u000c are written instead of \\b and \\f',
@@ -152,12 +329,24 @@ const STYLES: readonly Style[] = [
     string: (quoted) => quoted.normalize('NFC'),
   },
   {
+    cause: 'strings: they are normalized to NFD; keep them as they came',
+    string: (quoted) => quoted.normalize('NFD'),
+  },
+  {
     cause: 'UTF-8: a character beyond U+FFFF is written as two surrogates of 3 bytes each; it takes 4 bytes',
     encode: surrogatesAsUtf8,
   },
   { cause: 'white space: there is some after commas and colons; there is none', comma: ', ', colon: ': ' },
   { cause: 'white space: there is some after colons; there is none', colon: ': ' },
 ];
+
+function hasEscapedPair(text: string): boolean {
+  return /\\ud[89ab]/i.test(text);
+}
+
+function isEmpty(value: Json): boolean {
+  return typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value!).length === 0;
+}
 
 /** Each UTF-16 unit by itself, as in CESU-8. */
 function surrogatesAsUtf8(text: string): Uint8Array {
@@ -180,7 +369,7 @@ function write(value: Json, style: Partial<Style>): string {
     if (typeof value === 'number') return number(String(value));
     if (typeof value === 'string') return string(quoted(value));
     if (typeof value !== 'object' || value === null) return canonical(value);
-    const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!));
+    const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!, key));
     const fields = sort(keys, depth).map(
       (key) => inner(key, depth) + colon + inner((value as JsonObject)[key]!, depth + 1),
     );
@@ -212,27 +401,54 @@ function combine(first: Style, second: Style): Style {
   return { ...first, ...second, cause, string: (quoted) => outer(inner(quoted)) };
 }
 
-const PAIRS = STYLES.map((first, index) => ({
-  first,
-  pairs: STYLES.slice(index + 1).map((second) => combine(first, second)),
-}));
+/** What a mistake is about, before the colon of its cause. Two of one family are rarely made together. */
+const familyOf = ({ cause }: Style): string => cause.slice(0, cause.indexOf(':'));
 
-/** The pairs of mistakes that may show: where the first one does not, both lead to what the second one alone leads to. */
-function pairsThatShow(shows: (style: Style) => boolean): Style[] {
-  return PAIRS.filter(({ first }) => shows(first)).flatMap(({ pairs }) => pairs);
+/** Two mistakes of those that show, or three of different families. Those that do not show change nothing beside others. */
+function combinations(styles: readonly Style[], count: 2 | 3): Style[] {
+  const pairs = styles.flatMap((first, index) =>
+    styles.slice(index + 1).map((second) => ({ first, second, style: combine(first, second) })),
+  );
+  if (count === 2) return pairs.map(({ style }) => style);
+  return pairs
+    .filter(({ first, second }) => familyOf(first) !== familyOf(second))
+    .flatMap(({ first, second, style }) =>
+      styles
+        .slice(styles.indexOf(second) + 1)
+        .filter((third) => ![first, second].some((other) => familyOf(other) === familyOf(third)))
+        .map((third) => combine(style, third)),
+    );
 }
 
-/** The causes of all single mistakes that fit, or else of all pairs. */
-function causesOf(got: string, written: (style: Partial<Style>) => string): Causes {
+/** Texts are searched for combinations only if they are as short as this. */
+const SHORT = 200; // characters
+/** How many searches for three mistakes in a row may be in vain: each takes milliseconds. */
+const MOST_IN_VAIN = 20;
+let inVain = 0;
+const MOST_FITTING = 4;
+/** Combinations that explained other texts, by their causes. */
+const found = new Map<string, Style>();
+
+/** The causes of all single mistakes that fit, or else of all pairs, or else of all three together. */
+function causesOf(text: string, got: string, written: (style: Partial<Style>) => string): Causes {
   const bytesOf = (style: Partial<Style>): string =>
     bytesToHex((style.encode ?? utf8ToBytes)(written(style)));
   const matches = (style: Style): boolean => bytesOf(style) === got;
-  const single = STYLES.filter(matches);
-  if (single.length > 0) return single.map(({ cause }) => cause);
   const right = bytesOf(RIGHT);
-  return pairsThatShow((style) => bytesOf(style) !== right)
-    .filter(matches)
-    .map(({ cause }) => cause);
+  const styles = STYLES.filter((style) => style.when?.(text) !== false && bytesOf(style) !== right);
+  const single = styles.filter(matches);
+  if (single.length > 0) return single.map(({ cause }) => cause);
+  const known = [...found.values()].filter(matches);
+  if (known.length > 0) return known.map(({ cause }) => cause);
+  if (text.length > SHORT) return [];
+  const pairs = combinations(styles, 2).filter(matches);
+  if (pairs.length > 0) return pairs.map(({ cause }) => cause);
+  if (inVain >= MOST_IN_VAIN) return [];
+  const fitting = combinations(styles, 3).filter(matches);
+  inVain = fitting.length === 0 ? inVain + 1 : 0;
+  if (fitting.length > MOST_FITTING) return []; // one text does not tell them apart
+  for (const style of fitting) found.set(style.cause, style);
+  return fitting.map(({ cause }) => cause);
 }
 
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
@@ -240,7 +456,7 @@ export function mistakesInCanonicalJson(text: string, got: unknown, error?: unkn
   const value = parseJson(text);
   if (error !== undefined && !isContainer(value)) return [SCALARS];
   if (typeof got !== 'string') return [];
-  return causesOf(got, (style) => write(value, style));
+  return causesOf(text, got, (style) => write(value, style));
 }
 
 const SCALARS = 'top level: only objects and arrays are accepted; any JSON value is JSON';
@@ -256,6 +472,7 @@ export function refutesCanonicalJson({ text, canonical }: Vector, cause: string)
   const style = STYLES.find((style) => style.cause === cause);
   return (
     style !== undefined &&
+    style.when?.(text) !== false &&
     bytesToHex((style.encode ?? utf8ToBytes)(write(parseJson(text), style))) !== canonical
   );
 }
@@ -355,8 +572,11 @@ export function* mistakenPrologues(
     prologue: utf8ToBytes(hello + handshake + protocolName),
   };
   const right = inOrder('012', RIGHT);
-  const pairs = pairsThatShow((style) => !equalBytes(inOrder('012', style), right));
-  for (const style of [...STYLES, ...pairs]) {
+  const shown = STYLES.filter(
+    (style) => style.when?.(hello + handshake) !== false && !equalBytes(inOrder('012', style), right),
+  );
+  const pairs = hello.length + handshake.length > 2 * SHORT ? [] : combinations(shown, 2);
+  for (const style of [...shown, ...pairs]) {
     yield { cause: style.cause, prologue: inOrder('012', style) };
   }
 }
