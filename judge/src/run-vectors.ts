@@ -129,7 +129,7 @@ export function runVector(
     () =>
       CHECKS[type]!.check(test, async (request) => {
         const response = await ask(adapter, request);
-        return isSpecOnly ? withoutChoices(response) : response;
+        return isSpecOnly ? withoutChoices(response, test) : response;
       }),
   );
 }

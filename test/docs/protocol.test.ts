@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CHECKS } from '../../judge/src/checks/checks.ts';
 import { readVectorFile, type VectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { authorizedUrl } from '../../src/index.ts';
 import * as limits from '../../src/limits.ts';
@@ -12,6 +13,8 @@ import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
 
 const RULES = rulesOf(PAGE);
 const REFERENCES = RULES.flatMap(referencesOf);
+/** Groups whose codes are in requests.md and policy.md. */
+const OWN_PAGES = ['Request', 'Reply', 'RequestScheduler', 'ConnectionPolicy', 'ClientLink'];
 const FILES = new Map<string, VectorFile>(vectorFiles().map((name) => [name, readVectorFile(name)]));
 
 test('reads a rule of several lines', () => {
@@ -85,6 +88,23 @@ test('acceptable vectors belong to choices, and all others to rules of the proto
     );
   });
   assert.equal(disputed, []);
+});
+
+test('the page names every error code of the vectors that a port may be asked for', () => {
+  const codes = new Set(
+    [...FILES.values()].flatMap(({ testGroups }) =>
+      testGroups
+        .filter(({ type }) => CHECKS[type] !== undefined && !OWN_PAGES.includes(type))
+        .flatMap(({ tests }) =>
+          [...JSON.stringify(tests).matchAll(/"error":"([^"]+)"/g)].map(([, code]) => code!),
+        ),
+    ),
+  );
+  assert.ok(codes.size > 50);
+  // How a connection ends is in tables of another page.
+  const sessions = readFileSync(new URL('../../docs/reference/sessions.md', import.meta.url), 'utf8');
+  const missing = [...codes].filter((code) => !`${PAGE}${sessions}`.includes(`\`${code}\``));
+  assert.equal(missing, []);
 });
 
 test('every rule has a fault that breaks it, or a reason why there is none', () => {

@@ -1,6 +1,8 @@
 """Argon2id, and the PSK derived from a password and a node id. Two implementations agree on each value."""
 
+import base64
 import hashlib
+import textwrap
 
 from argon2.low_level import Type, core, ffi
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
@@ -82,6 +84,9 @@ def agreed(*arguments):
 
 PASSWORD = "correct horse battery staple"
 PEM = "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----\n"
+DIGITS = base64.b64encode(hashlib.shake_256(b"a key").digest(550)).decode()
+RSA_PEM = "\n".join(["-----BEGIN PUBLIC KEY-----", *textwrap.wrap(DIGITS, 64), "-----END PUBLIC KEY-----", ""])
+assert len(RSA_PEM) == 800  # as the PEM of a key of 4096 bits
 PSKS = [
     ("ASCII", ["SaltOfNodeId"], PASSWORD, "hub-1"),
     ("another hub", ["SaltOfNodeId"], PASSWORD, "hub-2"),
@@ -91,6 +96,9 @@ PSKS = [
     ("blanks around the password", ["PasswordAsUtf8"], f" {PASSWORD}\n", "hub-1"),
     ("a password longer than a block of BLAKE2b", ["PasswordAsUtf8"], 50 * "\u20ac", "hub-1"),
     ("a node id of several lines", ["NodeIdAsSent"], PASSWORD, PEM),
+    ("U+0000 in the password and at its end", ["PasswordAsUtf8"], "correct\0horse\0", "hub-1"),
+    ("U+0000 in the node id and at its end", ["NodeIdAsSent"], PASSWORD, "hub\0one\0"),
+    ("a node id as long as the PEM of an RSA key of 4096 bits", ["NodeIdAsSent"], PASSWORD, RSA_PEM),
 ]
 
 

@@ -4,6 +4,7 @@ import base64
 import urllib.parse
 
 import files
+import url_refusals
 
 NOTES = {
     "Authorization": (
@@ -104,5 +105,5 @@ def tests():
         refused("ws:, which is not allowed", "Plaintext", "plaintext-endpoint", plain, allowPlaintext=False),
         accepted("ws:, which is allowed", "Plaintext", plain, f"{plain}?", allowPlaintext=True),
         accepted("wss:, where ws: is allowed", "Plaintext", HUB, f"{HUB}?", allowPlaintext=True),
-        *(refused(f"authorization for {url!r}", "BadEndpoint", "bad-endpoint", url) for url in NO_URLS),
+        *(refused(f"authorization for {url!r}", url_refusals.flag_of(url), "bad-endpoint", url) for url in NO_URLS),
     ]

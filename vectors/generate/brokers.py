@@ -132,7 +132,8 @@ def bad_endpoints():
         tests.append(refuses(f"{scheme}:, tls true", "BadEndpoint", "bad-endpoint", {**mqtt, "tls": True}))
     for url in dict.fromkeys([*BAD_URLS, *url_refusals.urls("mqtts", "broker.example"), "", " "]):
         comment = url_refusals.shown(url)
-        tests.append(refuses(comment or "empty", "BadEndpoint", "bad-endpoint", {**BROKER, "endpoint": url}))
+        flag = url_refusals.flag_of(url)
+        tests.append(refuses(comment or "empty", flag, "bad-endpoint", {**BROKER, "endpoint": url}))
     for mqtt in [None, [], "mqtts://broker.example"]:
         tests.append(refuses(f"{json.dumps(mqtt)} in place of an object", "WrongType", "identity-field", mqtt))
     for value in [1, ["mqtts://broker.example"], {}]:

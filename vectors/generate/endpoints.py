@@ -8,9 +8,8 @@ from issued import ISSUED, text
 
 NOTES = {
     "BadEndpoint": (
-        "An address that is not a URL, or has the scheme of another protocol, is refused, and not passed over. White "
-        "space around it is trimmed, U+FEFF included; inside, it is refused. A failure most likely connects to "
-        "another host, or without TLS."
+        "An address that is not a URL, or has the scheme of another protocol, is refused, and not passed over. A failure "
+        "most likely connects to another host, or without TLS."
     ),
     "DefaultMaster": (
         "Without an address of its own a protocol goes to default_master, with default_port unless it names a port, "
@@ -28,6 +27,7 @@ NOTES = {
         "WSS, then HTTPS, then MQTT: the first that is switched on, supported here, and has an address with TLS. A "
         "failure most likely follows the caller's order, or stops at one without an address."
     ),
+    "UrlSyntax": url_refusals.NOTE,
     "UnreadableAddress": (
         "An address made of a field of the wrong type is refused when it is to be used, and only then. A failure most "
         "likely connects to another address, or refuses the identity."
@@ -244,7 +244,8 @@ def explicit():
         url = WSS_URLS[0]
         tests.append(chooses(f"U+{ord(space):04X} around it", flag, given("wss", f"{space}{url}{space}"), "wss", url))
     for url in dict.fromkeys([*NO_WSS_URLS, *url_refusals.urls("wss", "hub.example")]):
-        tests.append(refuses(f"wss: {url_refusals.shown(url)}", issued=given("wss", url), **bad))
+        how = {**bad, "flag": url_refusals.flag_of(url)}
+        tests.append(refuses(f"wss: {url_refusals.shown(url)}", issued=given("wss", url), **how))
     other = given("https", "wss://hub.example")
     return [
         *tests,
@@ -297,7 +298,8 @@ def from_default_master():
         refuses("no default for mqtt", flag, at("hub.example"), requested="mqtt"),
     ]
     for master in NO_MASTERS:
-        tests.append(refuses(f"default_master {master}", "BadEndpoint", at(master), "bad-endpoint"))
+        flag = "UrlSyntax" if "hub" in master and "://" not in master else "BadEndpoint"
+        tests.append(refuses(f"default_master {master}", flag, at(master), "bad-endpoint"))
     return tests
 
 

@@ -109,6 +109,7 @@ GOOD_FORMS = [
     ("the payload before the type", lambda kind, payload: compact({"payload": payload, "msg_type": kind})),
     ("other types in the fields that are not read", fields(metadata=None, route={}, node=[1], source_peer=False)),
     ("fields that nobody knows", fields(**{"x-vendor": {"a": [1.0]}, "msg_id": 7, "__proto__": {"payload": 1}})),
+    ("known names in another case, after the right ones", fields(MSG_TYPE="bus", Payload={})),
     ("white space wherever JSON allows it", whole(lambda text: f"\r\n\t {json.dumps(json.loads(text), indent=1)} \n")),
     ("names and type in escapes", with_escapes),
 ]
@@ -131,6 +132,8 @@ BAD_FORMS = [
     ("a number for a type", "MessageType", "bad-envelope", fields(msg_type=1)),
     ("the type in a list", "MessageType", "bad-envelope", type_as(lambda kind: [kind])),
     ("the type in capitals", "MessageType", "unexpected-message", type_as(str.upper)),
+    ("the type with a blank after it", "MessageType", "unexpected-message", type_as(lambda kind: f"{kind} ")),
+    ("the type with U+0000 after it", "MessageType", "unexpected-message", type_as(lambda kind: f"{kind}\0")),
     ("another type", "MessageType", "unexpected-message", fields(msg_type="bus")),
     ("the type twice", "DuplicateKey", "duplicate-key", further('"msg_type":"bus"')),
     ("the payload twice", "DuplicateKey", "duplicate-key", further('"payload":{}')),
@@ -191,11 +194,20 @@ BAD_OFFERS = [
         ]
     ),
 ]
+
+
+def blank_for_zero(text):
+    """The first pair of digits that begins with 0 has a blank there, which some decoders pass over."""
+    at = next(at for at in range(0, len(text), 2) if text[at] == "0")
+    return f"{text[:at]} {text[at + 1:]}"
+
+
 BAD_HEX = [
     ("an odd number of digits", "Hex", "bad-hex", message_as(lambda text: text[:-1])),
     ("a letter that is no digit", "Hex", "bad-hex", message_as(lambda text: f"{text[:-1]}g")),
     ("0x before the digits", "Hex", "bad-hex", message_as(lambda text: f"0x{text}")),
     ("a blank among the digits", "Hex", "bad-hex", message_as(lambda text: f"{text[:2]} {text[2:]}")),
+    ("a blank in place of a zero", "Hex", "bad-hex", message_as(blank_for_zero)),
     ("a line feed after the digits", "Hex", "bad-hex", message_as(lambda text: f"{text}\n")),
     ("digits of full width", "Hex", "bad-hex", message_as(lambda text: text + "\uff11\uff12")),
     ("a number for msg", "Hex", "bad-hex", message_as(lambda text: 12)),

@@ -42,11 +42,18 @@ def invalid(comment, flags, error, **fields):
     return {"comment": comment, "flags": flags, **fields, "result": "invalid", "error": error}
 
 
-def has_number_beyond_integers(text):
-    """Whether a JSON text has a number that JSON libraries write differently: what is no integer within 2^53 - 1."""
+def has_number_of_several_forms(text):
+    """Whether a JSON text has a number that JSON libraries write differently."""
     numbers = []
     json.loads(text, parse_int=numbers.append, parse_float=numbers.append)
-    return any(re.search("[.eE]", token) or token == "-0" or abs(int(token)) >= 2**53 for token in numbers)
+    return not all(is_plain(token) for token in numbers)
+
+
+def is_plain(token):
+    """An integer within 2^53 - 1, or a fraction of up to 15 digits without an exponent and without a zero at its end."""
+    if re.fullmatch("-?[0-9]+", token):
+        return token != "-0" and abs(int(token)) < 2**53
+    return re.fullmatch(r"-?[0-9]+\.[0-9]*[1-9]", token) and len(token) <= 15 and abs(float(token)) >= 0.001
 
 
 def group(type, source, tests, **fields):

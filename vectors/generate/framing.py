@@ -6,6 +6,9 @@ import files
 from files import group, invalid, valid
 
 NOTES = {
+    "AtTheCap": (
+        "A message of 32 MiB is delivered by a receiver that has set no lower limit. A failure most likely is off by one."
+    ),
     "BinaryIsBytes": "A binary message may be any bytes. A failure most likely decodes it as text.",
     "ChunkLimit": (
         "Up to 65000 bytes are one frame, and so are the chunks of more. A failure most likely counts the marker, or "
@@ -50,8 +53,8 @@ NOTES = {
         "open."
     ),
     "ReassemblyCap": (
-        "A message of 32 MiB is delivered, and one of a byte more never is, whether the session goes on or not. A "
-        "failure most likely is off by one."
+        "A message of 32 MiB and a byte is never delivered, whether the session goes on or not. A failure most likely is "
+        "off by one."
     ),
     "UnknownMarker": (
         "Markers beyond 0x05 do not exist. Whoever accepts one most likely looks at a few bits only, or takes it for "
@@ -220,7 +223,7 @@ def of_length(length, size=MAX_CHUNK):
 
 def around_the_cap():
     def kept(comment, frames, *events):
-        return delivered(comment, ["ReassemblyCap"], frames, *events)
+        return delivered(comment, ["AtTheCap"], frames, *events)
 
     def over(comment, frames, *events):
         return delivered(comment, ["OverCap"], frames, *events)
@@ -338,5 +341,5 @@ def build():
         group("Reassemble", [files.SPECIFICATION], reassembled),
         group("Reassemble", [files.SPECIFICATION], list(breaches())),
     ]
-    choices = ["EmptyChunk", "EmptyPlaintext", "FrameLength", "LowerCap", "NotUtf8", "OverCap", "UnknownMarker"]
+    choices = ["AtTheCap", "EmptyChunk", "EmptyPlaintext", "FrameLength", "LowerCap", "NotUtf8", "OverCap", "UnknownMarker"]
     files.write("framing", "Messages cut into frames, and put together again from frames.", NOTES, groups, choices)

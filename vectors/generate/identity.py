@@ -1,6 +1,7 @@
 """Issued identities: how they are read, what is refused, what may be shown, and which endpoint is chosen."""
 
 import itertools
+import re
 
 import authorization
 import endpoints
@@ -143,6 +144,11 @@ def disclosures():
     return tests
 
 
+def is_choice(test):
+    """Whether a number is a string of digits or has a point or an exponent, which a port need not read."""
+    return re.search(r'"(?:default_port|qos)": ?(?:"|[0-9]+[.e])', test.get("text") or "") is not None
+
+
 def build():
     identities = [*identity_fields.values(), *identity_secrets.tests(), *refusals()]
     groups = [
@@ -152,9 +158,9 @@ def build():
         files.group("AuthorizedUrl", [files.SPECIFICATION, "Python base64 and urllib.parse"], authorization.tests()),
         files.group("Disclosure", [files.SPECIFICATION], disclosures()),
     ]
-    choices = ["Alias", "Authorization", "Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UserAgent"]
+    choices = ["Alias", "Authorization", "Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UrlSyntax", "UserAgent"]
     description = (
         "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
         "people are told that they talk to an AI."
     )
-    files.write("identity", description, NOTES, groups, choices)
+    files.write("identity", description, NOTES, groups, choices, is_choice)

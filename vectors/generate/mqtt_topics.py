@@ -3,6 +3,7 @@
 import brokers
 import files
 import topics
+import url_refusals
 
 NOTES = {
     "AccessKey": (
@@ -16,9 +17,7 @@ NOTES = {
     ),
     "BadEndpoint": (
         "An address that is not a URL, has another scheme, or contains credentials, a query or a fragment, is "
-        "refused, whatever `tls` says. No part contains white space, control characters or backslashes, the host none "
-        "of ASCII's delimiters, and the port digits of ASCII only. An implementation that connects sends credentials "
-        "in the clear, or to another host."
+        "refused, whatever `tls` says. An implementation that connects sends credentials in the clear, or to another host."
     ),
     "BadTopic": (
         "A topic has no wildcards, white space, controls or empty levels, does not start with $, and has 65535 bytes "
@@ -80,6 +79,7 @@ NOTES = {
         "The URL to connect to has the scheme in lower case, brackets around an IPv6 address, which `host` has not, "
         "and a path for WebSockets only, without a slash at its end. A failure most likely normalizes more, or less."
     ),
+    "UrlSyntax": url_refusals.NOTE,
     "WrongType": (
         "A field of the wrong type is refused where it is needed. A failure most likely converts it into a level of a "
         "topic."
@@ -98,6 +98,11 @@ CHARACTERS = ["MQTT 5.0, section 4.7", "thalovant/thalovant-node-sdk b65f11a, sr
 CLIENT_IDS = [f"{EMBEDDED_C} 914506e, include/thalovant/topics.h and tests/test_topics.c"]
 
 
+def is_choice(test):
+    """Whether a flag is a word, which a port need not read."""
+    return isinstance((test.get("mqtt") or {}).get("tls") if isinstance(test.get("mqtt"), dict) else None, str)
+
+
 def build():
     groups = [
         files.group("Topics", CURRENT_LAYOUT, topics.derived()),
@@ -110,4 +115,4 @@ def build():
         files.group("Presence", CURRENT_LAYOUT, topics.presences()),
     ]
     description = "MQTT: topics derived and issued, addresses of brokers, client ids, presence."
-    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId", "Plaintext"])
+    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId", "Plaintext", "UrlSyntax"], is_choice)

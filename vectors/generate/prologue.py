@@ -22,6 +22,10 @@ NOTES = {
         "The HELLO's payload, the HANDSHAKE's payload, the protocol name, with nothing between them. A failure most "
         "likely has another order, a separator, whole envelopes, or another name."
     ),
+    "PlainNumber": (
+        "Integers within 2^53 - 1 and plain fractions, which every JSON library writes alike. A failure most likely reads "
+        "them as integers of 32 bits."
+    ),
     "PrototypeKey": "Keys that objects of JavaScript have already. A failure most likely lost them while reading.",
     "UnknownFields": (
         "All that the hub sent is bound, what this protocol has no use for included. A failure most likely builds the "
@@ -96,6 +100,7 @@ def build():
         prologue("a field of null, which is not an absent one", ["UnknownFields"], {**HELLO, "peer": None}, OFFER),
         prologue("a field named as one of the envelope", ["UnknownFields"], {**HELLO, "msg_type": "hello"}, OFFER),
         prologue("the version as a float", ["NumberToken"], HELLO, {**OFFER, "max_protocol_version": 3.0}),
+        prologue("an integer beyond 32 bits, and a fraction", ["PlainNumber"], {**HELLO, "since": 1764000000000}, {**OFFER, "load": 0.5}),
         prologue("an integer of 20 digits", ["NumberToken"], {**HELLO, "since": 12345678901234567890}, OFFER),
         prologue("an integer just above 2^53", ["NumberToken"], {**HELLO, "since": 2**53 + 1}, OFFER),
         prologue("floats", ["NumberToken"], {**HELLO, "load": [0.5, 1.0, -0.0, 1e22, 1e-7]}, OFFER),

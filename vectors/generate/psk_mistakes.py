@@ -64,6 +64,13 @@ def inputs(password, node_id):
     yield "salt: line feeds", right, sha256(node_id.replace("\n", "\r\n"))
     yield "salt: with NUL", right, sha256(node_id + "\0")
     yield "salt: quoted", right, sha256(f'"{node_id}"')
+    yield "salt: ends at U+0000", right, sha256(node_id.split("\0")[0])
+    yield "salt: without U+0000", right, sha256(node_id.rstrip("\0"))
+    yield "salt: BLAKE2b of 16 bytes", right, hashlib.blake2b(node_id.encode(), digest_size=16).digest()
+    for length in [63, 64, 127, 128, 255, 256, 511, 512]:
+        yield f"salt: first {length}", right, sha256(node_id[:length])
+    yield "password: ends at U+0000", password.split("\0")[0].encode(), salt
+    yield "password: without U+0000", password.rstrip("\0").encode(), salt
     yield "password: trimmed", password.strip().encode(), salt
     yield "password: lower case", password.lower().encode(), salt
     yield "password: NFC", unicodedata.normalize("NFC", password).encode(), salt

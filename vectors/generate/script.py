@@ -382,6 +382,7 @@ class Hub(Script):
         client_offer=None,
         suites=None,
         patterns=None,
+        node_id=NODE_ID,
         seed="",
     ):
         super().__init__(comment, flags, pattern, suite, "new", seed)
@@ -391,7 +392,7 @@ class Hub(Script):
         self.client_key = keys.client_public if is_known else client_key
         offered = ["XXpsk2", "KKpsk0"] if self.client_key else ["XXpsk2"]
         suites = suites or ([CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM])  # the required one always
-        self.hello_payload = {"node_id": NODE_ID, **hello}
+        self.hello_payload = {"node_id": node_id, **hello}
         self.offer_payload = {"max_protocol_version": 3, "noise": {"patterns": offered, "suites": suites}, **handshake}
         bound = [client_hello or self.hello_payload, client_offer or self.offer_payload]
         self.own = End(
@@ -417,7 +418,7 @@ class Hub(Script):
         )
         self.open(
             role="hub",
-            nodeId=NODE_ID,
+            nodeId=node_id,
             staticKey=keys.hub_static.hex(),
             ephemeralKey=keys.hub_ephemeral.hex(),
             psk=keys.psk.hex(),

@@ -34,12 +34,14 @@ CHOICES = [
     "NotJson",
     "NotUtf8",
     "NumberToken",
+    "Order",
     "PayloadFirst",
     "Repeat",
     "RequiredOffer",
     "StoredPsk",
     "TextAfterReady",
     "UnknownHub",
+    "Verbatim",
 ]
 NOTES = {
     "AfterFailure": (
@@ -234,6 +236,10 @@ NOTES = {
         "Both sides need max_protocol_version 3 or more; a client need not name it. A failure most likely never "
         "looks, or demands it of the client."
     ),
+    "PlainNumber": (
+        "Integers within 2^53 - 1 and plain fractions, which every JSON library writes alike. A failure most likely "
+        "reads them as integers of 32 bits."
+    ),
     "PrototypeKey": (
         "Keys that objects of JavaScript or Python have already are keys like all others. A failure most likely loses "
         "__proto__ on the way to the prologue."
@@ -281,6 +287,11 @@ NOTES = {
         "Names are compared exactly. An implementation that fails most likely asks for the PSK first, or trims names."
     ),
     "UpperCaseHex": "Noise messages are hexadecimal digits of either case. A failure most likely knows only one.",
+    "Verbatim": (
+        "A JSON message is delivered as the text it came as: with its white space, escapes, number tokens and byte order "
+        "mark, even if it is not JSON. A failure most likely parses it and writes it again, or has a decoder that strips "
+        "the mark."
+    ),
     "WrongPsk": (
         "Another PSK shows under XXpsk2 in the payload of message 2: nothing may be pinned or sent then, and the PSK is to "
         "be derived again. A failure most likely blames the key, which is not proven yet."

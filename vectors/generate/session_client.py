@@ -1,5 +1,6 @@
 """Connections of a client under test up to `ready`: what succeeds, and what is ignored."""
 
+import argon2id
 from files import AESGCM, CHACHAPOLY
 from peer import Keys, envelope
 from session_client_failures import padded
@@ -17,10 +18,20 @@ UNKNOWN_FIELDS = [
     ("floats", "NumberToken", {"one": 1.0, "zero": -0.0, "tenth": 0.1, "large": 1e22, "small": 5e-324}),
     ("an integer of 20 digits", "NumberToken", {"serial": 12345678901234567890}),
     ("escapes, and what needs none", "Escape", {"text": '"\\/\b\f\n\r\t\x01\x7f\u2028<>&\xe9\U0001f600', "\n": "\x00"}),
+    ("known names in another case", "UnknownField", {"Node_Id": "hub-2", "NOISE": {}, "Max_Protocol_Version": 2, "PEER": 1}),
+    ("numbers that every library writes alike", "PlainNumber", {"since": 1764000000000, "load": 0.5, "depth": -12.25}),
     ("keys out of order, at every depth", "KeyOrder", {"z": {"10": 1, "9": [{"b": 1, "a": 2}]}, "Z": 2, "": 3, "_": 4}),
 ]
 ELSEWHERE = {"hub-2": Keys("another hub").hub_public.hex()}  # the pin of another hub
 PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VuAyEA\n-----END PUBLIC KEY-----\n"
+NODE_IDS = [
+    ("of several lines", PEM),
+    ("beyond ASCII", "h\xfcb \U0001f3e0"),
+    ("__proto__", "__proto__"),
+    ("as long as the PEM of an RSA key of 4096 bits", argon2id.RSA_PEM),
+    ("with U+0000 in it", "hub\0one"),
+    ("with U+0000 at its end", "hub-1\0"),
+]
 
 
 def connections(pattern, suite):
@@ -122,7 +133,7 @@ def bound_fields(pattern):
         "crypto_required": True,
     }
     tests.append(client("HANDSHAKE of an older hub", "UnknownField", offer=offer(**older)).connect())
-    for what, node_id in [("of several lines", PEM), ("beyond ASCII", "h\xfcb \U0001f3e0"), ("__proto__", "__proto__")]:
+    for what, node_id in NODE_IDS:
         tests.append(
             client(f"a node id {what}", "NodeId", hello={**HELLO, "node_id": node_id}, has_psk=False).connect()
         )
@@ -210,6 +221,15 @@ def trust(pattern):
             client("a hub that is not pinned, where others are", other_pins=ELSEWHERE),
             client("a hub that is not pinned, where others are, and the PSK is asked for", other_pins=ELSEWHERE, has_psk=False),
             client("a hub that is not pinned, where none is"),
+            client(
+                "a hub that is not pinned, where one is whose name differs after U+0000",
+                hello={**HELLO, "node_id": "hub\0one"},
+                other_pins={"hub\0two": ELSEWHERE["hub-2"]},
+            ),
+            client(
+                "a hub that is not pinned, where one is whose name differs in case",
+                other_pins={"HUB-1": ELSEWHERE["hub-2"]},
+            ),
             client("a pinned hub that does not offer KKpsk0, where others are pinned too", other_pins=ELSEWHERE, pin=KNOWN),
             client(
                 "a pinned hub that does not offer KKpsk0, where only pinned hubs are trusted",

@@ -1,6 +1,7 @@
 """Connections of a hub under test up to `ready` and the client's HELLO: what succeeds, and what is ignored."""
 
 import files
+from argon2id import RSA_PEM
 from files import AESGCM, CHACHAPOLY
 from peer import compact, envelope
 from script import (
@@ -51,6 +52,8 @@ def choices():
     tests = [
         Hub("a client with a pinned key that uses XXpsk2", ["PinEnforced"], client_key=KNOWN),
         Hub("KKpsk0 is not offered without the client's key", ["Negotiation"], patterns=["XXpsk2", "KKpsk0"]),
+        Hub("a node id as long as the PEM of an RSA key of 4096 bits", ["NodeId"], node_id=RSA_PEM),
+        Hub("a node id with U+0000 in it", ["NodeId"], node_id="hub\0one"),
         Hub("two suites, offered in the order given", ["Negotiation"], suites=[AESGCM, CHACHAPOLY]),
     ]
     return [test.connect().test() for test in tests]

@@ -8,6 +8,16 @@ from script import ANNOUNCEMENT, HELLO, delivered, dropped, frame, offer_of
 
 BUS = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"h\u00e9 \U0001f600"}}}'
 
+VERBATIM = [
+    ("white space", ' {"a" :\t1}\r\n'),
+    ("escapes that need not be", r'{"\u0061":"\/\u00e9"}'),
+    ("literals that some escape", '{"t":"<&>\u2028\xe9"}'),
+    ("number tokens", '{"n":12345678901234567890,"f":1.0,"e":1E2}'),
+    ("its keys in their order", '{"b":1,"a":2}'),
+    ("U+0000 in an escape", r'{"a":"\u0000b"}'),
+    ("a byte order mark", '\ufeff{"a":1}'),
+]
+
 
 def messages(connected):
     def script(comment, *flags):
@@ -23,9 +33,10 @@ def messages(connected):
         .hear("{}")
         .end(),
         sealed_like_json(connected).hear("{}").end(),
-        script("JSON is delivered as the text it came as")
+        connected("JSON is delivered as the text it came as", ["Verbatim"])
         .hear('{ "b":1.0, "a":1e400 }', '{"a":1,"a":2}', "not JSON")
         .end(),
+        *(connected(f"JSON is delivered with {what}", ["Verbatim"]).hear(text).end() for what, text in VERBATIM),
         script("a JSON message in three chunks", "Chunks")
         .receive_frame(frame(2, b'{"a"'))
         .receive_frame(frame(4, b":"))

@@ -1,11 +1,16 @@
 """Addresses that are refused: for each part of a URL (RFC 3986, section 3), what it must not contain."""
 
 import json
+import re
 
 # White space that ECMAScript's trim() removes: trimmed around an address, refused inside.
 TRIMMED = "\t\n\v\f\r \xa0\u1680\u2000\u2009\u2028\u2029\u202f\u205f\u3000\ufeff"
 # Refused anywhere, because programs disagree about their meaning: control characters and the backslash.
 NOWHERE = "\x00\x01\x1f\x7f\x85\\"
+NOTE = (
+    "An address whose parts contain what programs read differently: white space, control characters or backslashes, in the "
+    "host ASCII's delimiters, and a port that is not 1 to 65535 in digits. A failure most likely has a lenient parser."
+)
 # ASCII characters that a host must not contain and that do not end it.
 NOT_IN_HOSTS = "!\"$%&'()*+,;<=>^`{|}[]"
 PORTS = [
@@ -17,6 +22,18 @@ NO_ADDRESSES = [
     *["2001:db8::1", "[2001:db8::1", "2001:db8::1]", "[2001:db8::1]a", "a[2001:db8::1]"],
     *["[]", "[v1.a]", "[::1%25eth0]"],
 ]
+
+
+def flag_of(url):
+    """BadEndpoint for what is no URL of ours in any reading of RFC 3986, UrlSyntax for what a lenient parser would take."""
+    if url.strip() and any(character in url for character in [*TRIMMED, *NOWHERE]):
+        return "UrlSyntax"
+    scheme, found, rest = url.strip().partition("://")
+    authority = re.split("[/?#]", rest)[0]
+    if not found or not re.fullmatch("[A-Za-z][A-Za-z0-9+.-]*", scheme) or authority == "" or "@" in authority:
+        return "BadEndpoint"
+    is_host = re.fullmatch("[A-Za-z0-9.-]+", authority) or re.search("[?#]", rest)
+    return "BadEndpoint" if is_host else "UrlSyntax"
 
 
 def urls(scheme, host):

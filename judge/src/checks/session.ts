@@ -50,13 +50,19 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
       const isIgnored = event.error === 'hub-key-changed' && goesOn;
-      throw new Failure(difference, isIgnored ? [PIN_IGNORED] : mistakesInPinning(expected, got), accepts);
+      const ignored = has(got, 'close') ? PIN_LATE : PIN_IGNORED;
+      throw new Failure(difference, isIgnored ? [ignored] : mistakesInPinning(expected, got), accepts);
     }
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
-      if (isEquivalent(name, value, other[name], opener)) continue;
+      const isVerbatim = type === 'message' && !opener.comparesJson;
+      if (!isVerbatim && isEquivalent(name, value, other[name], opener)) continue;
       if (type === 'close' && name === 'code' && other[name] === undefined) continue; // adapters may omit it
       if (name === 'bytes') checkSealed(where, String(value), String(other[name]), opener);
+      if (isVerbatim)
+        checkValue(`${where}, message.${name}`, value, other[name], () =>
+          mistakesInDelivery(value, other[name]),
+        );
       const [right, wrong] = name === 'text' ? parsed(value, other[name]) : [value, other[name]];
       checkValue(`${where}, ${type}.${name}`, right, wrong, () => {
         if (name === 'salt') return [SALT];
@@ -78,6 +84,19 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
 }
 
+const REWRITTEN =
+  'messages: JSON is parsed and written again before it is delivered; deliver the text as it came';
+const MARK_STRIPPED =
+  'messages: a byte order mark at the start is stripped; decode UTF-8 without that (TextDecoder with ignoreBOM)';
+
+/** The mistakes in the text of a message that is delivered. */
+function mistakesInDelivery(right: unknown, got: unknown): Causes {
+  if (typeof right !== 'string' || typeof got !== 'string') return [];
+  if (right === `\ufeff${got}`) return [MARK_STRIPPED];
+  const [a, b] = parsed(right, got);
+  return a !== right && JSON.stringify(a) === JSON.stringify(b) ? [REWRITTEN] : [];
+}
+
 const PIN_EARLY = 'pin: it is reported before all of message 2 has decrypted; any static key would be pinned';
 
 function has(events: readonly (Fields | null)[], type: string): boolean {
@@ -92,6 +111,8 @@ function mistakesInPinning(expected: readonly Fields[], got: readonly (Fields | 
 
 const PIN_IGNORED =
   'pin: a hub whose key is not the pinned one is accepted; compare the pin before you send message 3';
+const PIN_LATE =
+  'pin: it is compared after message 3 has been sent, which shows the client’s key; compare it before';
 const READY_EARLY =
   'ready: a hub is ready under KKpsk0 before the client’s first transport message has decrypted; message 1 may be a replay';
 const CLOSE_CODES = '1008 ends a handshake, and 1002 a session';
@@ -276,13 +297,16 @@ class Opener {
   /** Codes that are as good as the vector's. */
   readonly otherErrors: readonly string[];
   readonly flags: readonly string[];
+  /** Whether JSON may be delivered in another form than it came. */
+  readonly comparesJson: boolean;
   /** The steps in which the session received something. */
   readonly received: readonly Fields[];
   readonly #key: Uint8Array | undefined;
   readonly #suite: Suite | undefined;
 
-  constructor({ steps, keys, suite, flags, otherErrors = [] }: Vector) {
+  constructor({ steps, keys, suite, flags, comparesJson, otherErrors = [] }: Vector) {
     this.flags = flags;
+    this.comparesJson = comparesJson === true;
     const key = keys?.[steps[0].role === 'client' ? 'clientToHub' : 'hubToClient'];
     this.#key = key && hexToBytes(key);
     this.#suite = suite;

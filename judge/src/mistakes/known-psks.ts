@@ -24,6 +24,10 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   'lower case': 'the node id is hashed in lower case; it is hashed as it came',
   'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
   'with NUL': 'the node id is hashed with a NUL after it; it is hashed as it came',
+  'ends at U+0000': 'the node id ends at U+0000 (a string of C); all of it is hashed',
+  'without U+0000': 'U+0000 at the end of the node id is left out; all of it is hashed',
+  'BLAKE2b of 16 bytes':
+    'the salt is the BLAKE2b of the node id in 16 bytes (those that crypto_pwhash takes); it is the 32 bytes of its SHA-256',
   quoted: 'the node id is hashed with quotation marks; it is hashed as it came',
 };
 
@@ -36,6 +40,8 @@ const IN_PASSWORD: { readonly [mistake: string]: string } = {
   'Latin-1': 'the password is encoded as Latin-1; it is encoded as UTF-8',
   'low bytes': 'of each UTF-16 unit of the password only the low byte is taken; it is encoded as UTF-8',
   'UTF-16': 'the password is encoded as UTF-16; it is encoded as UTF-8',
+  'ends at U+0000': 'the password ends at U+0000 (a string of C); it is taken as it is',
+  'without U+0000': 'U+0000 at the end of the password is left out; it is taken as it is',
   'with NUL': 'the password has a NUL after it; it is taken as it is',
   hashed: 'the password is hashed first; it is taken as it is',
   hexadecimal: 'the password is taken in hexadecimal; it is taken as it is',
@@ -56,6 +62,8 @@ function inCosts(value: string): string {
 /** A name of psk-mistakes.ts as a sentence. */
 function sentence(name: string): string {
   const [what, value] = name.split(/:? (.*)/) as [string, string];
+  const cut = /^first (\d+)$/.exec(value);
+  if (cut !== null) return `the node id is cut to ${cut[1]} characters; all of it is hashed`;
   if (what === 'salt') return IN_SALT[value]!;
   if (what === 'password') return IN_PASSWORD[value]!;
   if (what === 'passes') return `Argon2id has a time cost of ${value}; it has 3`;
@@ -70,12 +78,18 @@ function sentence(name: string): string {
   return `the algorithm is ${what === 'argon2i' ? 'Argon2i' : 'Argon2d'}; it is Argon2id`;
 }
 
+const toHex = (text: string): string => Buffer.from(text).toString('hex');
+
 /** The known mistake that makes `got` the PSK of some vector. */
 export function mistakesInPsk(right: string, got: unknown): Causes {
   if (typeof got !== 'string') return [];
   const listed = PSK_MISTAKES.find((mistake) => mistake.startsWith(`${got.slice(0, LISTED_DIGITS)} `));
   if (listed !== undefined) return [`psk: ${sentence(listed.slice(LISTED_DIGITS + 1))}`];
   if (got.length !== KEY_DIGITS) return [`psk: it has ${got.length / 2} bytes; it has 32`];
+  const inDigits = PSK_MISTAKES.find(
+    (mistake) => mistake.endsWith(' length 16') && got.startsWith(toHex(mistake.slice(0, LISTED_DIGITS))),
+  );
+  if (inDigits !== undefined) return ['psk: it is the hexadecimal form of 16 bytes; it is 32 bytes'];
   const digits = Buffer.from(right.slice(0, KEY_DIGITS / 2)).toString('hex');
   if (got === digits) return ['psk: it is 32 digits of its own hexadecimal form; it is the 32 bytes'];
   const reversed = right.replace(/^.*$/, (digits) => digits.match(/../g)!.reverse().join(''));

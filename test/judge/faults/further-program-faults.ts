@@ -98,6 +98,7 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'const DEFAULT_PORT = 443;',
     ]),
     broken('the default path is left out', [ENDPOINT, 'trimSlashes(identity.defaultPath.trim())', "''"]),
+    broken('a host may be empty', [URLS, "return host !== '' && ", 'return ']),
     broken('an address that is no URL is passed over', [
       ENDPOINT,
       'throw errors.badIdentityAddress(',
@@ -119,7 +120,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       "/^\\[[0-9a-f:.]+\\]$/i.test(host) && host.indexOf(':') > 0",
       'true',
     ]),
-    broken('a host may be empty', [URLS, "return host !== '' && ", 'return ']),
   ],
   'P-130': [
     broken('data_plane_endpoints.mqtt counts first', [

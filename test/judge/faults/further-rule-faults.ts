@@ -13,7 +13,6 @@ const PAYLOADS = 'src/wire/handshake.ts';
 const REASSEMBLER = 'src/wire/reassembler.ts';
 const CLIENT = 'src/session/client-handshake.ts';
 const HUB = 'src/session/hub-handshake.ts';
-const INPUTS = 'src/session/inputs.ts';
 const NEGOTIATION = 'src/session/negotiation.ts';
 
 export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
@@ -175,13 +174,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       CLIENT,
       'this.nodeId = readNodeId(payload);',
       'this.nodeId ||= readNodeId(payload);',
-    ]),
-  ],
-  'P-40': [
-    broken('a message 2 before HELLO is waited out', [
-      INPUTS,
-      "if (input !== 'other' && state === 'awaiting-hello') {",
-      "if (input === 'offer' && state === 'awaiting-hello') {",
     ]),
   ],
   'P-42': [

@@ -72,6 +72,18 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   ],
 
   // Order and repeats
+  'P-98': [
+    broken('a client waits on where an offer came before HELLO', [
+      TRANSITIONS,
+      "{ start: 'awaiting-hello', hello: 'awaiting-offer' }",
+      "{ start: 'awaiting-hello', hello: 'awaiting-offer', repeat: 'awaiting-hello' }",
+    ]),
+    broken('a message 2 before HELLO is waited out', [
+      'src/session/inputs.ts',
+      "if (input !== 'other' && state === 'awaiting-hello') {",
+      "if (input === 'offer' && state === 'awaiting-hello') {",
+    ]),
+  ],
   'P-99': [
     broken('a hub starts over with another message 1', [
       TRANSITIONS,
