@@ -1,5 +1,6 @@
 /** The mistakes that implementations of Noise make, as data: the change that each makes, and its name. */
 import type { Pattern, Token } from '../protocol.ts';
+import type { OtherCipher, OtherHash, OtherSecret } from './other-primitives.ts';
 
 export interface Mistake {
   /** The mistake, and the correct form. */
@@ -11,7 +12,12 @@ export interface Mistake {
     | 'never-advanced'
     | 'never-reset'
     | 'one-byte'
+    | 'signed-byte'
+    | 'two-bytes'
     | 'four-bytes'
+    | 'prefix-one'
+    | 'prefix-ones'
+    | 'last-four'
     | 'float';
   /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or gives the place of the psk. */
   readonly name?: 'hashed' | 'cut' | 'without-psk' | 'as-placed';
@@ -39,7 +45,7 @@ export interface Mistake {
   /** Missing in the handshake, or the handshake hash in transport messages. */
   readonly associatedData?: 'left-out' | 'in-transport';
   /** The input that EncryptAndHash mixes into the hash in place of the ciphertext. */
-  readonly mixes?: 'plaintext' | 'nothing';
+  readonly mixes?: 'plaintext' | 'nothing' | 'nothing-of-static' | 'nothing-of-payload';
   /** An empty payload is sent as nothing rather than as a tag. */
   readonly emptyPayload?: 'left-out';
   /** es and se are swapped: on both sides, or on one. */
@@ -60,6 +66,13 @@ export interface Mistake {
     | 'with-hash'
     | 'of-zeros'
     | 'second-and-third';
+  /** In place of ChaCha20-Poly1305, of the result of X25519, of SHA-256, and of HMAC-SHA-256. */
+  readonly cipher?: OtherCipher;
+  readonly secret?: OtherSecret;
+  readonly hashedWith?: OtherHash;
+  readonly hmac?: 'sha-512-256';
+  /** Made only in messages that the side writes, or only in those that it reads. */
+  readonly only?: 'writing' | 'reading';
   /** The tag of a sealed message comes first. */
   readonly tagFirst?: true;
 }
@@ -186,6 +199,54 @@ export const MISTAKES: readonly Mistake[] = [
     mixes: 'nothing',
   },
   {
+    cause: 'hash: a sealed static key is not mixed into it; EncryptAndHash mixes every ciphertext',
+    mixes: 'nothing-of-static',
+  },
+  {
+    cause: 'hash: a sealed payload is not mixed into it; EncryptAndHash mixes every ciphertext',
+    mixes: 'nothing-of-payload',
+  },
+  {
+    cause:
+      'cipher: it is ChaCha20-Poly1305 with a nonce of 8 bytes (crypto_aead_chacha20poly1305 of libsodium); it is that of RFC 8439 (crypto_aead_chacha20poly1305_ietf)',
+    cipher: 'original',
+  },
+  {
+    cause:
+      'cipher: it is XChaCha20-Poly1305, with the nonce at the start of its 24 bytes; it is ChaCha20-Poly1305 of RFC 8439',
+    cipher: 'extended',
+  },
+  {
+    cause:
+      'cipher: it is XChaCha20-Poly1305, with the nonce at the end of its 24 bytes; it is ChaCha20-Poly1305 of RFC 8439',
+    cipher: 'extended-at-end',
+  },
+  {
+    cause:
+      'keys: HSalsa20 is applied to the result of X25519 (crypto_box_beforenm of libsodium); use it as it is (crypto_scalarmult)',
+    secret: 'hsalsa20',
+  },
+  { cause: 'keys: the result of X25519 is hashed; use it as it is', secret: 'hashed' },
+  {
+    cause:
+      'HKDF: HMAC is HMAC-SHA-512-256 (crypto_auth of libsodium); it is HMAC-SHA-256 (crypto_auth_hmacsha256)',
+    hmac: 'sha-512-256',
+  },
+  ...(
+    [
+      ['blake2b', 'BLAKE2b with 32 bytes (crypto_generichash of libsodium)'],
+      ['blake2s', 'BLAKE2s'],
+      ['sha-512', 'SHA-512 cut to 32 bytes'],
+    ] as const
+  ).map(([hashedWith, name]) => ({
+    cause: `hash: it is ${name}; it is SHA-256 (Noise spec, section 12)`,
+    hashedWith,
+  })),
+  ...(['blake2b', 'blake2s'] as const).map((name) => ({
+    cause: `hash: it is ${name === 'blake2b' ? 'BLAKE2b' : 'BLAKE2s'} everywhere, in HMAC too; it is SHA-256 (Noise spec, section 12)`,
+    hashedWith: `${name}-everywhere` as const,
+  })),
+  {
     cause: 'payload: an empty payload is left out; once there is a key it is sent as its tag, 16 bytes',
     emptyPayload: 'left-out',
   },
@@ -204,7 +265,15 @@ export const MISTAKES: readonly Mistake[] = [
     nonce: 'never-advanced',
   },
   { cause: 'nonce: the counter has one byte; it has eight', nonce: 'one-byte' },
+  {
+    cause: 'nonce: the counter is a byte with a sign, which is negative from 128 on; it has eight bytes',
+    nonce: 'signed-byte',
+  },
+  { cause: 'nonce: the counter has two bytes; it has eight', nonce: 'two-bytes' },
   { cause: 'nonce: the counter has four bytes; it has eight', nonce: 'four-bytes' },
+  { cause: 'nonce: its first four bytes are 01 00 00 00; they are zero', nonce: 'prefix-one' },
+  { cause: 'nonce: its first four bytes are ff ff ff ff; they are zero', nonce: 'prefix-ones' },
+  { cause: 'nonce: the counter is in its last four bytes; it has eight, from byte 4 on', nonce: 'last-four' },
   { cause: 'nonce: the counter is a float, which counts to 2^53 only', nonce: 'float' },
   { cause: 'nonce: MixKey does not reset the counter; a new key starts at 0', nonce: 'never-reset' },
   {
@@ -303,3 +372,39 @@ export const MISTAKES: readonly Mistake[] = [
   },
   { cause: 'tag: it comes before the ciphertext; it comes after it', tagFirst: true },
 ];
+
+/** What may be done wrongly in writing a message and rightly in reading one, or the other way round. */
+const ONE_SIDED: readonly (keyof Mistake)[] = [
+  ...([
+    'psk',
+    'hkdf',
+    'ephemeralNotMixed',
+    'ephemeralNotHashed',
+    'staticInClear',
+    'mixes',
+    'mixHash',
+  ] as const),
+  ...([
+    'dhSwapped',
+    'without',
+    'order',
+    'secret',
+    'hashedWith',
+    'hmac',
+    'cipher',
+    'tagFirst',
+    'emptyPayload',
+  ] as const),
+];
+
+const isOneSided = (mistake: Mistake): boolean =>
+  mistake.associatedData === 'left-out' ||
+  (mistake.dhSwapped !== 'init' &&
+    mistake.dhSwapped !== 'resp' &&
+    ONE_SIDED.some((name) => mistake[name] !== undefined));
+
+/** The mistakes that a side makes only in messages that it writes, or only in those that it reads. */
+export const ONE_SIDED_MISTAKES: readonly Mistake[] = MISTAKES.filter(isOneSided).flatMap((mistake) => [
+  { ...mistake, only: 'writing', cause: `${mistake.cause} (only in messages that it writes)` },
+  { ...mistake, only: 'reading', cause: `${mistake.cause} (only in messages that it reads)` },
+]);

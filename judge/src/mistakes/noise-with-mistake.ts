@@ -16,6 +16,7 @@ import {
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Mistake } from './noise-mistakes.ts';
+import { otherCipher, otherHash, otherHmac, otherSecret } from './other-primitives.ts';
 
 export type Side = 'init' | 'resp';
 
@@ -24,7 +25,9 @@ const TAG = 16;
 const { sha256, hmacSha256, x25519 } = nodeCrypto;
 
 export class NoiseWithMistake {
-  private readonly mistake: Partial<Mistake>;
+  /** The mistake, and the part of it that is made in the current message. */
+  private readonly made: Partial<Mistake>;
+  private mistake: Partial<Mistake>;
   private readonly suite: Suite;
   private chainingKey: Uint8Array;
   private hash: Uint8Array;
@@ -33,10 +36,21 @@ export class NoiseWithMistake {
 
   /** InitializeSymmetric. */
   constructor(mistake: Partial<Mistake>, pattern: Pattern, suite: Suite) {
-    this.mistake = mistake;
+    this.made = mistake;
+    this.mistake = mistake.only === undefined ? mistake : {};
     this.suite = suite;
     this.hash = hashOfName(nameOf(pattern, suite, mistake), mistake);
     this.chainingKey = mistake.chainingKey === 'zeros' ? new Uint8Array(32) : this.hash;
+  }
+
+  /** Begins a message that this side writes or reads. */
+  begin(what: 'writing' | 'reading'): void {
+    this.mistake = this.made.only === undefined || this.made.only === what ? this.made : {};
+  }
+
+  /** Whether `begin` was called for a message in which the mistake is made. */
+  get isMade(): boolean {
+    return this.mistake === this.made;
   }
 
   /** HasKey. */
@@ -58,13 +72,19 @@ export class NoiseWithMistake {
   mixPrologue(prologue: Uint8Array, preMessages: readonly Uint8Array[]): void {
     const { prologue: mistake } = this.mistake;
     const isSkipped = mistake === 'left-out' || (mistake === 'skipped-if-empty' && prologue.length === 0);
-    const parts = isSkipped ? [] : [mistake === 'hashed-before' ? sha256(prologue) : prologue];
+    const parts = isSkipped ? [] : [mistake === 'hashed-before' ? this.sha256(prologue) : prologue];
     const isLate = mistake === 'after-pre-messages';
     for (const part of isLate ? [...preMessages, ...parts] : [...parts, ...preMessages]) this.mixHash(part);
   }
 
   mixHash(data: Uint8Array): void {
-    this.hash = this.mistake.mixHash === 'data-first' ? sha256(data, this.hash) : sha256(this.hash, data);
+    const isFirst = this.mistake.mixHash === 'data-first';
+    this.hash = isFirst ? this.sha256(data, this.hash) : this.sha256(this.hash, data);
+  }
+
+  private sha256(...parts: Uint8Array[]): Uint8Array {
+    const { hashedWith } = this.mistake;
+    return hashedWith === undefined ? sha256(...parts) : otherHash(hashedWith, ...parts);
   }
 
   mixKey(input: Uint8Array): void {
@@ -92,13 +112,13 @@ export class NoiseWithMistake {
     if (!this.mistake.ephemeralNotMixed) this.mixKey(publicKey);
   }
 
-  encryptAndHash(plaintext: Uint8Array): Uint8Array {
+  encryptAndHash(plaintext: Uint8Array, what?: 'static' | 'payload'): Uint8Array {
     const { key } = this;
     const sealed =
       key === undefined
         ? plaintext
         : sealWith(this.mistake, this.suite, key, this.counter, this.handshakeData, plaintext);
-    this.mixSealed(plaintext, sealed);
+    this.mixSealed(plaintext, sealed, what);
     return sealed;
   }
 
@@ -115,10 +135,11 @@ export class NoiseWithMistake {
   }
 
   /** DecryptAndHash of a ciphertext whose plaintext is known, without opening it. */
-  mixSealed(plaintext: Uint8Array, sealed: Uint8Array): void {
+  mixSealed(plaintext: Uint8Array, sealed: Uint8Array, what?: 'static' | 'payload'): void {
     const { mixes, nonce } = this.mistake;
     if (this.key !== undefined && nonce !== 'never-advanced') this.counter++;
-    if (mixes !== 'nothing') this.mixHash(mixes === 'plaintext' ? plaintext : sealed);
+    if (mixes !== 'nothing' && mixes !== `nothing-of-${what}`)
+      this.mixHash(mixes === 'plaintext' ? plaintext : sealed);
   }
 
   /** Split: the keys of a side that makes the mistake. */
@@ -139,6 +160,13 @@ export class NoiseWithMistake {
   private initializeKey(key: Uint8Array): void {
     this.key = key;
     if (this.mistake.nonce !== 'never-reset') this.counter = 0n;
+  }
+
+  /** X25519, with what the mistake does to its result. */
+  sharedSecret(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
+    const secret = sharedSecretOf(privateKey, publicKey);
+    const { secret: mistake } = this.mistake;
+    return mistake === undefined ? secret : otherSecret(mistake, secret);
   }
 
   private get handshakeData(): Uint8Array {
@@ -221,7 +249,11 @@ export function sealWith(
   associatedData: Uint8Array,
   plaintext: Uint8Array,
 ): Uint8Array {
-  const sealed = cipherOf(suite, key).seal(nonceWith(mistake, suite, counter), associatedData, plaintext);
+  const sealed = cipherOf(mistake, suite, key).seal(
+    nonceWith(mistake, suite, counter),
+    associatedData,
+    plaintext,
+  );
   return mistake.tagFirst ? concatBytes([sealed.subarray(-TAG), sealed.subarray(0, -TAG)]) : sealed;
 }
 
@@ -235,25 +267,34 @@ export function openWith(
   sealed: Uint8Array,
 ): Uint8Array | undefined {
   const usual = mistake.tagFirst ? concatBytes([sealed.subarray(TAG), sealed.subarray(0, TAG)]) : sealed;
-  return cipherOf(suite, key).open(nonceWith(mistake, suite, counter), associatedData, usual);
+  return cipherOf(mistake, suite, key).open(nonceWith(mistake, suite, counter), associatedData, usual);
 }
 
-function cipherOf(suite: Suite, key: Uint8Array): Cipher {
+function cipherOf({ cipher }: Partial<Mistake>, suite: Suite, key: Uint8Array): Cipher {
+  if (cipher !== undefined && SUITES[suite] === 'ChaChaPoly') return otherCipher(cipher, key);
   return nodeCrypto.ciphers[SUITES[suite]]!(key);
 }
 
 function nonceWith(mistake: Partial<Mistake>, suite: Suite, counter: bigint): Uint8Array {
   const littleEndian = (SUITES[suite] === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
   const nonce = new Uint8Array(12);
+  const view = new DataView(nonce.buffer);
+  if (mistake.nonce === 'last-four') {
+    view.setUint32(8, Number(counter & 0xffffffffn), littleEndian);
+    return nonce;
+  }
   const at = mistake.nonce === 'counter-first' ? 0 : 4;
-  const value = BigInt.asUintN(64, countedAs(counter, mistake.nonce));
-  new DataView(nonce.buffer).setBigUint64(at, value, littleEndian);
+  view.setBigUint64(at, BigInt.asUintN(64, countedAs(counter, mistake.nonce)), littleEndian);
+  if (mistake.nonce === 'prefix-one') nonce[0] = 1;
+  if (mistake.nonce === 'prefix-ones') nonce.fill(0xff, 0, 4);
   return nonce;
 }
 
 function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
   if (mistake === 'one-ahead') return counter + 1n;
   if (mistake === 'one-byte') return counter & 0xffn;
+  if (mistake === 'signed-byte') return BigInt.asIntN(8, counter);
+  if (mistake === 'two-bytes') return counter & 0xffffn;
   if (mistake === 'four-bytes') return counter & 0xffffffffn;
   return mistake === 'float' ? BigInt(Number(counter)) : counter;
 }
@@ -265,20 +306,25 @@ function nameOf(pattern: Pattern, suite: Suite, { name, pskOf, pskAt }: Partial<
   return name === 'without-psk' ? whole.replace(/psk\d/, '') : whole;
 }
 
-function hashOfName(name: string, { name: mistake }: Partial<Mistake>): Uint8Array {
+function hashOfName(name: string, { name: mistake, hashedWith, only }: Partial<Mistake>): Uint8Array {
   const ascii = utf8ToBytes(name);
-  if (ascii.length > 32) return mistake === 'cut' ? ascii.slice(0, 32) : sha256(ascii);
-  return mistake === 'hashed' ? sha256(ascii) : concatBytes([ascii, new Uint8Array(32 - ascii.length)]);
+  const hashed = (): Uint8Array =>
+    hashedWith === undefined || only !== undefined ? sha256(ascii) : otherHash(hashedWith, ascii);
+  if (ascii.length > 32) return mistake === 'cut' ? ascii.slice(0, 32) : hashed();
+  return mistake === 'hashed' ? hashed() : concatBytes([ascii, new Uint8Array(32 - ascii.length)]);
 }
 
 /** HKDF with three outputs (Noise spec, section 4.3). */
 function hkdf(
   chainingKey: Uint8Array,
   input: Uint8Array,
-  { hkdf: mistake }: Partial<Mistake>,
+  { hkdf: mistake, hmac, hashedWith }: Partial<Mistake>,
 ): [Uint8Array, Uint8Array, Uint8Array] {
-  const keyed = (key: Uint8Array, ...parts: Uint8Array[]): Uint8Array =>
-    mistake === 'hashed' ? sha256(key, ...parts) : hmacSha256(key, ...parts);
+  const keyed = (key: Uint8Array, ...parts: Uint8Array[]): Uint8Array => {
+    if (hmac !== undefined) return otherHmac(hmac, key, ...parts);
+    if (hashedWith?.endsWith('-everywhere')) return otherHmac(hashedWith, key, ...parts);
+    return mistake === 'hashed' ? sha256(key, ...parts) : hmacSha256(key, ...parts);
+  };
   const secret = mistake === 'inputs-swapped' ? keyed(input, chainingKey) : keyed(chainingKey, input);
   const numbered = (number: number, previous: Uint8Array): Uint8Array => {
     const parts = [

@@ -5,7 +5,7 @@
 import { bytesToHex, concatBytes, equalBytes, hexToBytes, type Pattern, type Suite } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
 import { mistakesInEphemeralKey } from './ephemeral-key.ts';
-import { MISTAKES, type Mistake } from './noise-mistakes.ts';
+import { MISTAKES, type Mistake, ONE_SIDED_MISTAKES } from './noise-mistakes.ts';
 import {
   dhKeysWith,
   NoiseWithMistake,
@@ -13,7 +13,6 @@ import {
   publicKeyOf,
   type Side,
   sealWith,
-  sharedSecretOf,
   tokensWith,
 } from './noise-with-mistake.ts';
 import { mistakesInPayload } from './payload.ts';
@@ -45,8 +44,19 @@ function bytes(hex: string): Uint8Array {
   return hexToBytes(hex)!;
 }
 
+const outcomes = new WeakMap<Transcript, Map<string, Outcome>>();
+
 /** The output of one side of a handshake that makes this mistake, or none. */
 export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript: Transcript): Outcome {
+  const known = outcomes.get(transcript) ?? new Map<string, Outcome>();
+  outcomes.set(transcript, known);
+  const name = `${side} ${JSON.stringify(mistake)}`;
+  const outcome = known.get(name) ?? play(mistake, side, transcript);
+  known.set(name, outcome);
+  return outcome;
+}
+
+function play(mistake: Partial<Mistake>, side: Side, transcript: Transcript): Outcome {
   const { pattern, suite } = transcript;
   const privateKeys = {
     init: { s: bytes(transcript.initStatic), e: bytes(transcript.initEphemeral) },
@@ -57,19 +67,21 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
     publicKeyOf(privateKeys[owner].s),
   );
   noise.mixPrologue(bytes(transcript.prologue), preMessages);
-  const tokens = tokensWith(mistake, pattern);
+  const [tokens, usual] = [tokensWith(mistake, pattern), tokensWith({}, pattern)];
   const messages = transcript.messages.map(({ payload, message }, index) => {
     const writer = index % 2 === 0 ? 'init' : 'resp';
     const read = bytes(message);
     const parts: Uint8Array[] = [];
     let at = 0;
+    noise.begin(writer === side ? 'writing' : 'reading');
+    const made = noise.isMade ? mistake : {};
     /** Writes our own part of a message, or skips the other side's, which enters the hash as it came. */
-    const put = (plaintext: Uint8Array, length: number): void => {
-      if (writer === side) parts.push(noise.encryptAndHash(plaintext));
-      else noise.mixSealed(plaintext, read.subarray(at, at + length));
+    const put = (plaintext: Uint8Array, length: number, what: 'static' | 'payload'): void => {
+      if (writer === side) parts.push(noise.encryptAndHash(plaintext, what));
+      else noise.mixSealed(plaintext, read.subarray(at, at + length), what);
       at += length;
     };
-    for (const token of tokens[index]!) {
+    for (const token of noise.isMade ? tokens[index]! : usual[index]!) {
       if (token === 'psk') {
         noise.mixKeyAndHash(bytes(transcript.psk));
       } else if (token === 'e') {
@@ -79,27 +91,39 @@ export function handshakeWith(mistake: Partial<Mistake>, side: Side, transcript:
         at += 32;
       } else if (token === 's') {
         const key = publicKeyOf(privateKeys[writer].s);
-        if (mistake.staticInClear) {
+        if (made.staticInClear) {
           noise.mixHash(key);
           parts.push(key);
           at += 48;
         } else {
-          put(key, 48);
+          put(key, 48, 'static');
         }
       } else {
-        const [init, resp] = dhKeysWith(mistake, token, side);
-        noise.mixKey(sharedSecretOf(privateKeys.init[init], publicKeyOf(privateKeys.resp[resp])));
+        const [init, resp] = dhKeysWith(made, token, side);
+        noise.mixKey(noise.sharedSecret(privateKeys.init[init], publicKeyOf(privateKeys.resp[resp])));
       }
     }
-    if (payload !== '' || mistake.emptyPayload !== 'left-out') put(bytes(payload), read.length - at);
+    if (payload !== '' || made.emptyPayload !== 'left-out') put(bytes(payload), read.length - at, 'payload');
     return writer === side ? bytesToHex(concatBytes(parts)) : undefined;
   });
   const { handshakeHash, transportData } = noise;
   return { messages, handshakeHash: bytesToHex(handshakeHash), transportData, ...noise.split(side) };
 }
 
-function causesOf(fits: (mistake: Mistake) => boolean): Causes {
-  return MISTAKES.filter(fits).map(({ cause }) => cause);
+const ALL_MISTAKES: readonly Mistake[] = [...MISTAKES, ...ONE_SIDED_MISTAKES];
+const byCause = new Map(ALL_MISTAKES.map((mistake) => [mistake.cause, mistake]));
+
+/** How many searches for one-sided mistakes in a row may be in vain: each takes some milliseconds. */
+const MOST_IN_VAIN = 40;
+let inVain = 0;
+
+/** The mistakes that fit; those on one side only if no other does. */
+function causesOf(fits: (mistake: Mistake) => boolean, seeksOneSided = true): Causes {
+  const found = MISTAKES.filter(fits);
+  if (found.length > 0 || !seeksOneSided || inVain >= MOST_IN_VAIN) return found.map(({ cause }) => cause);
+  const oneSided = ONE_SIDED_MISTAKES.filter(fits);
+  inVain = oneSided.length === 0 ? inVain + 1 : 0;
+  return oneSided.map(({ cause }) => cause);
 }
 
 /** The parts that a mistake leaves correct on a side. */
@@ -135,7 +159,7 @@ function compare(mistake: Mistake, side: Side, transcript: Transcript): Spared {
 
 /** Whether the mistake of this cause leaves everything right on a side. */
 export function spares(cause: string, side: Side, transcript: Transcript): boolean {
-  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  const mistake = byCause.get(cause);
   if (mistake === undefined) return true;
   const { handshake, sendKey, receiveKey } = sparedBy(mistake, side, transcript);
   return handshake && sendKey && receiveKey;
@@ -143,7 +167,7 @@ export function spares(cause: string, side: Side, transcript: Transcript): boole
 
 /** Whether a side that makes the mistake of this cause writes another handshake message. */
 export function changesMessages(cause: string, side: Side, transcript: Transcript): boolean {
-  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  const mistake = byCause.get(cause);
   if (mistake === undefined) return false;
   const right = handshakeWith({}, side, transcript).messages;
   return handshakeWith(mistake, side, transcript).messages.some((message, index) => message !== right[index]);
@@ -151,7 +175,7 @@ export function changesMessages(cause: string, side: Side, transcript: Transcrip
 
 /** Whether the mistake of this cause prevents a side from opening transport messages, though all that it writes is right. */
 export function preventsOpening(cause: string, side: Side, transcript: Transcript): boolean {
-  const mistake = MISTAKES.find((mistake) => mistake.cause === cause);
+  const mistake = byCause.get(cause);
   if (mistake === undefined) return false;
   const { handshake, sendKey, receiveKey } = sparedBy(mistake, side, transcript);
   return handshake && sendKey && !receiveKey;
@@ -161,7 +185,7 @@ export function preventsOpening(cause: string, side: Side, transcript: Transcrip
 export function causesOnOneSide(side: Side, transcript: Transcript, index: number): Causes {
   const other = side === 'init' ? 'resp' : 'init';
   const right = handshakeWith({}, side, transcript).messages;
-  return MISTAKES.filter((mistake) => {
+  return ALL_MISTAKES.filter((mistake) => {
     const { messages } = handshakeWith(mistake, side, transcript);
     if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
     if (isLater(mistake, transcript.pattern, index)) return false;
@@ -228,6 +252,13 @@ export function mistakesInTransport(
   });
 }
 
+const RESERVED = 0xffff_ffff_ffff_ffffn;
+
+/** Rekey (Noise spec, section 11.3), which a session never does. */
+function rekeyed(suite: Suite, key: Uint8Array): Uint8Array {
+  return sealWith({}, suite, key, RESERVED, new Uint8Array(0), new Uint8Array(32)).slice(0, 32);
+}
+
 /** The known mistakes under which `key` seals to `got`, as the message after `index` others since `counter`. */
 export function mistakesInSealing(
   suite: Suite,
@@ -237,10 +268,19 @@ export function mistakesInSealing(
   plaintext: Uint8Array,
   got: Uint8Array,
 ): Causes {
+  const next = rekeyed(suite, key);
+  const isRekeyed = [counter + BigInt(index), 0n].some((at) =>
+    equalBytes(sealWith({}, suite, next, at, new Uint8Array(0), plaintext), got),
+  );
+  if (isRekeyed)
+    return [`rekey: the key is replaced after ${index} messages; a session keeps its keys (no Rekey)`];
   return causesOf(
     (mistake) =>
-      ((mistake.nonce !== undefined && mistake.nonce !== 'never-reset') || mistake.tagFirst === true) &&
+      ((mistake.nonce !== undefined && mistake.nonce !== 'never-reset') ||
+        mistake.tagFirst === true ||
+        mistake.cipher !== undefined) &&
       isSealed(mistake, suite, key, counter, index, plaintext, got),
+    false,
   );
 }
 
