@@ -41,13 +41,13 @@ client.on('message', ({ message }) => {
   const { type, data } = message;
   console.log(type, data.utterance ?? data.utterances ?? '');
   if (type === 'recognizer_loop:record_end') clearInterval(microphone);
-  if (type === 'speak') speakAloud(message);
   if (type === 'ovos.utterance.handled') isHandled = true;
   if (type === 'recognizer_loop:speech.recognition.unknown' || type === 'hive.policy.denied') {
     fail(`The hub did not understand: ${JSON.stringify(data)}`);
   }
   leaveWhenDone();
 });
+client.on('speak', speakAloud);
 client.on('bytes', ({ bytes, bin_type, metadata }) => {
   if (bin_type !== 'tts_audio') return;
   console.log(bin_type, metadata?.utterance, bytes.length);
@@ -60,9 +60,9 @@ client.on('bytes', ({ bytes, bin_type, metadata }) => {
 client.on('ask', ({ tell }) => fail(tell));
 
 /** Asks for the sound of a text, in pieces: HiveMind's hub puts the text into metadata of 255 bytes, or stays silent. */
-function speakAloud(message: HubEvent): void {
-  const { utterance: text, lang = 'en-us' } = message.data;
-  const pieces = String(text).match(/\S.{0,98}(?=\s|$)|\S+/g) ?? [];
+function speakAloud({ text, message }: { text: string; message: HubEvent }): void {
+  const { lang = 'en-us' } = message.data;
+  const pieces = text.match(/\S.{0,98}(?=\s|$)|\S+/g) ?? [];
   for (const [i, utterance] of pieces.entries()) {
     awaited.push(i === pieces.length - 1 ? message : undefined);
     client.send({

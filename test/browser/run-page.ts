@@ -54,8 +54,14 @@ export function pageOf(script: string, policy?: string): string {
  * @param scripts - the paths of modules, each bundled into one; the page loads the first
  * @param query - of the page's URL
  * @param policy - the page's Content-Security-Policy
+ * @param flags - for Chromium
  */
-export async function runPage(scripts: string[], query = '', policy?: string): Promise<unknown> {
+export async function runPage(
+  scripts: string[],
+  query = '',
+  policy?: string,
+  flags: string[] = [],
+): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: scripts.map((script) => fileURLToPath(new URL(script, import.meta.url))),
     outdir: '/',
@@ -69,7 +75,7 @@ export async function runPage(scripts: string[], query = '', policy?: string): P
     outputFiles.map(({ path, contents }) => [path, contents]),
   );
   files.set('/index.html', pageOf(basename(outputFiles[0]!.path), policy));
-  const tab = await Tab.open();
+  const tab = await Tab.open(...flags);
   try {
     return await resultOf(files, query, tab);
   } finally {

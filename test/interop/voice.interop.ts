@@ -9,6 +9,7 @@ import { type HubEvent, JsonNumber, type JsonObject, parseIdentity } from 'hub-p
 import { type Client, connect } from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { runPage } from '../browser/run-page.ts';
 import { wav } from '../world/wav.ts';
 import { authority, files, folder } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
@@ -46,7 +47,9 @@ const identity = {
 const test = suite('speech at HiveMind’s hub');
 test.before(async () => {
   const allow = ALLOWED.flatMap((type) => ['--allow', type]);
-  await hub.command('add-client', '--access-key', 'mic-1', '--password', PASSWORD, ...allow);
+  for (const key of ['mic-1', 'page-1']) {
+    await hub.command('add-client', '--access-key', key, '--password', PASSWORD, ...allow);
+  }
   await hub.start('--speech');
   writeFileSync(path('identity.json'), JSON.stringify(identity));
 });
@@ -129,6 +132,21 @@ compare(test, { ...row, pattern: 'XXpsk2', what: streamed }, async () => {
     ],
   );
   assert.equal(readFileSync(path('answer.wav')), wav(spoken('You said: what time is it?')));
+  return undefined;
+});
+
+const inPage = 'a page in Chromium asks, and plays the answers as sound';
+compare(test, { ...row, pattern: 'XXpsk2', what: inPage }, async () => {
+  const query = new URLSearchParams({
+    identity: JSON.stringify({ ...identity, access_key: 'page-1' }),
+    rounds: '4',
+  });
+  const flags = ['--ignore-certificate-errors', '--autoplay-policy=no-user-gesture-required'];
+  const scripts = ['speech-page.js', '../../client/dist/derive-worker-in-browser.js'];
+  const heard = (await runPage(scripts, `?${query}`, undefined, flags)) as { [what: string]: unknown };
+  const { seconds, ...counts } = heard;
+  assert.equal(counts, { asked: 4, sounds: 4, played: 4 });
+  assert.is(Math.round((seconds as number) / 0.025), 30 + 40 + 50 + 20); // letters
   return undefined;
 });
 
