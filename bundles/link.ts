@@ -13,4 +13,5 @@ export type {
   RequestDecision,
   SchedulerOptions,
 } from '../src/requests/request-scheduler.ts';
+export type { Speech } from '../src/requests/speakable.ts';
 export * from './device.ts';

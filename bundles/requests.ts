@@ -22,4 +22,5 @@ export { ReplyCollector } from '../src/requests/reply-collector.ts';
 export type { FinishDecision, RequestDecision, SchedulerOptions } from '../src/requests/request-scheduler.ts';
 export { RequestScheduler } from '../src/requests/request-scheduler.ts';
 export { sessionIdsMatch } from '../src/requests/session-ids.ts';
+export { readSpeech, type Speech } from '../src/requests/speakable.ts';
 export type { Json, JsonObject } from '../src/wire/json.ts';

@@ -81,6 +81,7 @@ export {
   type SchedulerOptions,
 } from './requests/request-scheduler.ts';
 export { sessionIdsMatch } from './requests/session-ids.ts';
+export { readSpeech, type Speech } from './requests/speakable.ts';
 export { type WrapOptions, type WrapperType, wrap } from './requests/wrap.ts';
 export type { ClientOptions } from './session/client-options.ts';
 export { ClientSession } from './session/client-session.ts';

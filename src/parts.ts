@@ -19,6 +19,7 @@ export type {
   EventTold,
   FinishTold,
   OpenOrder,
+  PartTold,
   ReconnectTold,
   SentTrace,
   ShutOrder,
@@ -43,7 +44,12 @@ export type { RequestFields } from './requests/build-request.ts';
 export type { Choice, DisplayItem } from './requests/display-items.ts';
 export type { Quota } from './requests/refusal.ts';
 export type { ReplyEnding, ReplyState } from './requests/reply-collector.ts';
-export type { HandleDecision, ReplyDeadlines, SendDecision } from './requests/request-scheduler.ts';
+export type {
+  HandleDecision,
+  PartDecision,
+  ReplyDeadlines,
+  SendDecision,
+} from './requests/request-scheduler.ts';
 export type {
   CommonEvent,
   FailedEvent,

@@ -12,12 +12,12 @@ import {
   type UtteranceRequest,
 } from 'hub-protocol';
 import { sentenceForAnswer } from './advice.ts';
-import type { Answer, AskError, Question } from './options.ts';
+import type { Answer, AskError, AskOptions, Part, Question } from './options.ts';
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 interface Waiting {
-  readonly requestId: string;
+  readonly onPart: AskOptions['onPart'];
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
@@ -26,15 +26,29 @@ export class Answers {
   readonly #byEnvelope = new Map<unknown, Waiting>();
   readonly #byRequestId = new Map<string, Waiting>();
 
-  /** The answer to a question that was passed to the link. */
-  to(envelope: JsonObject, requestId: string): Promise<Answer> {
+  /**
+   * The answer to a question that was passed to the link.
+   * @param cancel - cancels the question: nobody waits for the answer any more
+   */
+  to(
+    envelope: JsonObject,
+    requestId: string,
+    { signal, onPart }: AskOptions,
+    cancel: () => void,
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
         this.#byEnvelope.delete(envelope);
         this.#byRequestId.delete(requestId);
+        signal?.removeEventListener('abort', abort);
+      };
+      const abort = (): void => {
+        end();
+        reject(reasonOf(signal!));
+        cancel();
       };
       const waiting: Waiting = {
-        requestId,
+        onPart,
         resolve: (answer) => {
           end();
           resolve(answer);
@@ -46,7 +60,19 @@ export class Answers {
       };
       this.#byEnvelope.set(envelope, waiting);
       this.#byRequestId.set(requestId, waiting);
+      signal?.addEventListener('abort', abort);
     });
+  }
+
+  /** A part of an answer has come. An error that the program throws is reported as uncaught. */
+  add({ type, ...part }: Told<'part'>): void {
+    try {
+      this.#byRequestId.get(part.requestId)?.onPart?.(part satisfies Part);
+    } catch (error) {
+      setTimeout(() => {
+        throw error;
+      });
+    }
   }
 
   /** A question that was sent has ended. A part of an answer is delivered even if the connection has ended. */
@@ -64,6 +90,11 @@ export class Answers {
     waiting?.reject(error);
     return waiting !== undefined;
   }
+}
+
+/** Why a signal was aborted. Signals of older platforms do not say. */
+export function reasonOf({ reason }: AbortSignal): unknown {
+  return reason ?? Object.assign(new Error('the question was aborted'), { name: 'AbortError' });
 }
 
 /**

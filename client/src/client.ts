@@ -18,7 +18,7 @@ import {
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import { type HubClosing, sentenceFor, sentenceForClosing, sentenceForDropped } from './advice.ts';
-import { Answers, envelopeOf, errorOf } from './answers.ts';
+import { Answers, envelopeOf, errorOf, reasonOf } from './answers.ts';
 import { Conversation, envelopeIn } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
@@ -148,21 +148,28 @@ export class Client {
   }
 
   /**
-   * Asks the hub, as soon as the connection is ready. Resolves when the request has ended: `ending` says how, `reply.text` is
-   * the answer, and `tell` says why it is missing or incomplete. Rejects with an `AskError`: the error of the `close` event if the
-   * connection ends before the hub has answered anything, the latest one if no connection is ready within `timeout`, the cause if a
-   * person must act, and `bad-argument` for a question that is none.
+   * Asks the hub, as soon as the connection is ready: the call waits while the client connects or pauses. Resolves when the request
+   * has ended: `ending` says how, `reply.text` is the answer, and `tell` says why it is missing or incomplete. Rejects with an
+   * `AskError`: the error of the `close` event if the connection ends before the hub has answered anything, the latest one if no
+   * connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
+   * abort it rejects with the reason of the signal. A question that was not sent by then never is.
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
     const requestId = this.#newId();
+    let signal: AskOptions['signal'];
     try {
-      const { timeout } = readAskOptions(options);
+      const asked = readAskOptions(options);
+      signal = asked.signal;
       const envelope = this.#envelopeOf(question, requestId);
-      const orders = this.#link.ask(envelope, this.#now(), timeout);
-      const answer = this.#answers.to(envelope, requestId);
+      if (signal?.aborted) throw reasonOf(signal);
+      const orders = this.#link.ask(envelope, this.#now(), asked.timeout);
+      const answer = this.#answers.to(envelope, requestId, asked, () =>
+        this.#run(this.#link.cancel(envelope, this.#now())),
+      );
       this.#run(orders);
       return await answer;
     } catch (error) {
+      if (signal?.aborted) throw reasonOf(signal);
       throw errorOf(error as Error, requestId, this.#sentenceFor(error as Error));
     }
   }
@@ -275,6 +282,7 @@ export class Client {
 
   /** What is told to those who have asked. The listeners are told the rest. */
   readonly #hear: Hearing = {
+    part: (event) => this.#answers.add(event),
     finish: (event) => this.#answers.finish(event),
     unsent: (event) => this.#answers.fail(event) || this.#tell(event),
   };

@@ -111,9 +111,19 @@ type WithoutId<Request> = Omit<Request, 'requestId'>;
 
 /** How to ask. */
 export interface AskOptions {
-  /** How long the question may wait for a connection that is ready, in milliseconds (default 60000). */
+  /**
+   * How long the question may take in all, in milliseconds. Then it rejects if it was not sent, or else ends with what has come
+   * (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
+   */
   timeout?: number | undefined;
+  /** Cancels the question: `ask` rejects with the reason. The hub may act on a question that was sent. */
+  signal?: AbortSignal | undefined;
+  /** Is called with each part of the answer, as it comes. The parts together are the answer. */
+  onPart?: ((part: Part) => void) | undefined;
 }
+
+/** A part of an answer: what the hub has just said or shown, with the `message` that carried it. */
+export type Part = Omit<Told<'part'>, 'type'>;
 
 /** How a request ended. `ending` is `closed` only if the connection ended after the hub had given a part of the answer. */
 export interface Answer extends Omit<Told<'finish'>, 'type'> {

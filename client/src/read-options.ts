@@ -48,7 +48,7 @@ const NESTED: {
     paced: true,
   },
   policy: { basePause: true, maxPause: true, steadyAfter: true, onKkFailure: true, deadlines: true },
-  requests: { deadlines: true },
+  requests: { deadlines: true, saysHandled: true },
 };
 
 /** The longest time that an option may name: a day, in milliseconds. */
@@ -92,7 +92,15 @@ export function readConnectOptions<Options extends ConnectOptions>(
 
 /** @throws LocalError `bad-argument` */
 export function readAskOptions(options: AskOptions): AskOptions {
-  return readOptions(options, 'options', { timeout: true });
+  const given = readOptions(options, 'options', { timeout: true, signal: true, onPart: true });
+  const { signal, onPart } = given;
+  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+    throw new LocalError('bad-argument', '"signal" expected an AbortSignal');
+  }
+  if (onPart !== undefined && typeof onPart !== 'function') {
+    throw new LocalError('bad-argument', '"onPart" expected a function');
+  }
+  return given;
 }
 
 /**

@@ -158,6 +158,8 @@ def live(options, steps):
                 return link.derived(step["derivation"], at, unhex(step["psk"]) if "psk" in step else None, error)
             case "ask":
                 return link.ask(step["envelope"], at, *[step[name] for name in ["timeout"] if name in step])
+            case "cancel":
+                return link.cancel(step["requestId"], at)
             case "send":
                 return link.send(data, at)
             case "change":

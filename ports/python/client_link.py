@@ -11,7 +11,7 @@ from typing import NamedTuple
 from connection_policy import TIMES, ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession
-from question_scheduler import Scheduler
+from question_scheduler import Scheduler, read_event
 
 MAX_FAILURES = 3  # of our own side in a row, until a person is asked
 STORE_PAUSE = 2000  # after a store that failed while there was no connection; twice as long after the second
@@ -83,6 +83,8 @@ class ClientLink:
         self.failures, self.is_on, self.dials_on = 0, True, False
         self.events, self.inputs = deque(), deque()
         self.questions, self.scheduler = [], None
+        self.sent = set()  # the ids of questions that were sent and have not ended
+        self.hub, self.says_handled = None, {}  # the latest hub, and which hubs say when they have handled a question
         self.orders = []
         self.deadline = None
 
@@ -157,14 +159,24 @@ class ClientLink:
     def wake(self, now):
         return self.run(now)
 
-    def ask(self, envelope, now, timeout=UNSENT_WAIT):
+    def ask(self, envelope, now, timeout=None):
         if not self.has_questions:
             raise Refused("wrong-state")
         error = "session-over" if not self.is_on else None if self.dials_on else self.asked
         if error is not None:
             self.unsent(envelope, error)
         else:
-            self.questions.append({"envelope": envelope, "until": now + timeout, "handed": False})
+            until = now + (UNSENT_WAIT if timeout is None else timeout)
+            question = {"envelope": envelope, "until": until, "limited": timeout is not None, "handed": False}
+            self.questions.append(question)
+        return self.run(now)
+
+    def cancel(self, id, now):
+        """Forgets a question at once. If it was sent, the next one in its session has its turn once the keyring is stored."""
+        self.questions = [each for each in self.questions if read_event(each["envelope"])[2] != id]
+        if id in self.sent:
+            self.sent.remove(id)
+            return self.on_connection(self.number, now, lambda now: self.follow(self.scheduler.cancel(id, now), now))
         return self.run(now)
 
     def send(self, message, now):
@@ -308,7 +320,10 @@ class ClientLink:
                 self.stop_deriving()
             case "ready":
                 self.is_ready, self.failures, self.cause, self.asked = True, 0, None, None
+                self.hub = event["nodeId"]
                 self.scheduler = Scheduler(event["sessionId"]) if self.has_questions else None
+                if self.scheduler is not None:
+                    self.scheduler.says_handled = self.says_handled.get(self.hub)
                 self.tell("connect", **{name: value for name, value in event.items() if name != "type"})
             case "message" if event["kind"] == "binary":
                 self.tell("bytes", bytes=event["bytes"])
@@ -443,7 +458,8 @@ class ClientLink:
             if not question["handed"]:
                 question["handed"] = True
                 try:
-                    self.follow(self.scheduler.request(question["envelope"], now), now)
+                    timeout = question["until"] - now if question["limited"] else float("inf")
+                    self.follow(self.scheduler.request(question["envelope"], now, timeout), now)
                 except Refused as refused:
                     self.drop(question, refused.code)
                 return True
@@ -458,7 +474,10 @@ class ClientLink:
             match decision:
                 case {"do": "handle", "message": message}:
                     self.tell("message", message=message)
-                case {"do": "finish", "wasSent": True, **finish}:
+                case {"do": "part", **part} if part["requestId"] in self.sent:
+                    self.tell("part", **part)
+                case {"do": "finish", "wasSent": True, **finish} if finish["requestId"] in self.sent:
+                    self.sent.remove(finish["requestId"])
                     self.tell("finish", error=error, **finish)
                 case {"do": "send", "envelope": envelope, "requestId": id}:
                     self.send_question(envelope, id, now)
@@ -468,6 +487,7 @@ class ClientLink:
         question = next((each for each in self.questions if each["envelope"] is envelope), None)
         if question is not None and self.write(envelope, lambda error: self.drop(question, error)):
             self.questions.remove(question)
+            self.sent.add(id)
         else:
             self.follow([each for each in self.scheduler.cancel(id, now) if each["do"] != "finish"], now)
 
@@ -477,6 +497,7 @@ class ClientLink:
         for question in self.questions:
             question["handed"] = False
         if scheduler is not None:
+            self.says_handled[self.hub] = scheduler.says_handled
             self.follow(scheduler.closed(), now, error)
 
     def drop_questions(self, error, until=float("inf")):

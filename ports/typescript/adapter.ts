@@ -158,6 +158,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       const collector = new protocol.ReplyCollector(options);
       for (const event of events) collector.push(event, sole);
       if (end === 'timeout') collector.timeout();
+      if (end === 'stop') collector.stop();
       if (end === 'closed') collector.closed();
       const { state, ending = null, reply } = collector;
       const refusal = protocol.readRefusal(reply.rawEvent);
@@ -166,7 +167,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     schedule({ options, steps }) {
       const scheduler = new protocol.RequestScheduler(options);
       const take: { [operation: string]: (step: Fields) => protocol.RequestDecision[] | undefined } = {
-        request: ({ envelope, at }) => scheduler.request(envelope, at),
+        request: ({ envelope, at, timeout }) => scheduler.request(envelope, at, timeout),
         'note-sent': ({ at }) => void scheduler.noteSent(at),
         receive: ({ message, at }) => scheduler.receive(message, at),
         expire: ({ at }) => scheduler.expire(at),
@@ -176,6 +177,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       const results = steps.map((step: Fields) => ({
         decisions: (take[step.do]!(step) ?? []).map(decisionToJson),
         deadline: scheduler.nextDeadline(step.at) ?? null,
+        saysHandled: scheduler.saysHandled ?? null,
       }));
       return { results };
     },

@@ -159,6 +159,10 @@ export function decisionToJson(decision: RequestDecision): Fields {
     const { type, requestId = null } = decision.event;
     return { do: 'handle', type, requestId };
   }
+  if (decision.do === 'part') {
+    const { requestId, text, expectsAnswer } = decision;
+    return { do: 'part', requestId, text, expectsAnswer };
+  }
   const { requestId, ending, reply, wasSent } = decision;
   return { do: 'finish', requestId, ending, text: reply.text, wasSent };
 }
@@ -178,7 +182,7 @@ export function policyDecisionToJson(decision: PolicyDecision | undefined): Fiel
   return decision.do === 'dial' ? { do: 'dial', after: decision.after } : { ...decision };
 }
 
-/** Takes the steps of a link. Returns the result of each. */
+/** Takes the steps of a link. Returns the result of each. A question is cancelled with the object that was asked. */
 export function runLink(crypto: CryptoProvider, { options, steps }: Fields): Fields[] {
   const { siteId, staticKey, staticPublicKey, ephemeralKeys, random, questions, paced, trust, ...further } =
     options;
@@ -200,7 +204,10 @@ export function runLink(crypto: CryptoProvider, { options, steps }: Fields): Fie
     requests: questions && (({ sessionId }) => new RequestScheduler({ sessionId })),
     shared,
   });
+  const asked: { [id: string]: JsonObject } = {};
   return steps.map((step: Fields) => {
+    if (step.do === 'ask') asked[step.envelope.payload.context.request_id] = step.envelope;
+    if (step.do === 'cancel') step.envelope = asked[step.requestId] ?? {};
     try {
       const orders = inputOf(link, step, own);
       return { orders: orders.map(orderToJson), deadline: link.deadline ?? null, state: link.state };
@@ -245,6 +252,8 @@ function inputOf(link: ClientLink, step: Fields, own: Keyring): Order[] {
       return link.computed(connection, failure ?? hex(step.sharedSecret), at);
     case 'ask':
       return link.ask(step.envelope, at, step.timeout);
+    case 'cancel':
+      return link.cancel(step.envelope, at);
     case 'send':
       return link.send(step.message ?? hex(bytes), at);
     case 'trust':
@@ -292,6 +301,10 @@ function toldToJson(event: Fields): Fields {
       return { type, bytes: toHex(event.bytes) };
     case 'reconnect':
       return { type, after: event.after };
+    case 'part': {
+      const { requestId, text, expectsAnswer } = event;
+      return { type, requestId, text, expectsAnswer };
+    }
     case 'finish': {
       const { requestId, ending, reply } = event;
       return { type, requestId, ending, text: reply.text, error: error?.code ?? null };

@@ -11,16 +11,13 @@ import { LinkMachine } from './machine.ts';
 import { type LinkClosing, type LinkOptions, type LinkState, readLinkOptions } from './options.ts';
 import type { Order } from './orders.ts';
 
-/** How long a question waits to be sent, in milliseconds. */
-const UNSENT_TIMEOUT = 60000;
-
 /**
  * Keeps a client connected. Each input returns orders: carry them out in their order. After each input, set one timer to
  * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, from a clock that never goes back, such as
  * `performance.now()`. If carrying out an order causes the next input, put that input's orders behind those that are left.
  *
  * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing. So does
- * `out-of-memory`, which `start`, `ask`, `send`, `trust` and `change` throw if there is no memory to keep the input. In all other
+ * `out-of-memory`, which `start`, `ask`, `cancel`, `send`, `trust` and `change` throw if there is no memory to keep the input. In all other
  * cases a lack of memory ends the connection.
  * @see spec, "Hub connection (protocol v3)"
  *
@@ -157,16 +154,28 @@ export class ClientLink {
   }
 
   /**
-   * Asks the hub, as soon as it can, but not while a person must act. The link tells `finish` when the question has ended, or `unsent`.
+   * Asks the hub, as soon as it can, but not while a person must act. The link tells `part` for each part of the answer, and
+   * `finish` when the question has ended, or `unsent`.
    * @param envelope - as for `RequestScheduler.request`
    * @param now - the time, in milliseconds
-   * @param timeout - how long the question may wait to be sent, in milliseconds (default 60000). When it is sent, the deadlines of
-   *   the scheduler begin
+   * @param timeout - how long the question may take in all, in milliseconds: then it is `unsent`, or ends with `timeout` and what
+   *   has come (default: it may wait 60000 to be sent, and then the deadlines of the scheduler begin)
    * @returns the orders to carry out, in order
    * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`
    */
-  ask(envelope: JsonObject, now: number, timeout: number = UNSENT_TIMEOUT): Order[] {
+  ask(envelope: JsonObject, now: number, timeout?: number): Order[] {
     return this.machine.run(now, this.machine.ask, envelope, timeout);
+  }
+
+  /**
+   * Cancels a question: if it was not sent, it never is, and the link tells nothing of it any more. The hub may act on one that was.
+   * @param envelope - the object that was passed to `ask`; with any other, nothing happens
+   * @param now - the time, in milliseconds
+   * @returns the orders to carry out, in order
+   * @throws LocalError `bad-argument`
+   */
+  cancel(envelope: JsonObject, now: number): Order[] {
+    return this.machine.run(now, this.machine.cancel, envelope);
   }
 
   /**

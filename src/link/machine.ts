@@ -32,6 +32,8 @@ import { StoredKeyring } from './stored-keyring.ts';
 const ATTEMPTS = 3;
 /** The pause after a failure of this side while there was no connection, or without memory for orders, in milliseconds. */
 const PAUSE = 2000;
+/** How long a question without a timeout waits to be sent, in milliseconds. */
+const UNSENT_TIMEOUT = 60000;
 
 /** How a connection ends. */
 interface Leaving {
@@ -225,14 +227,26 @@ export class LinkMachine {
     this.take(session.resume());
   }
 
-  ask(now: number, envelope: JsonObject, timeout: number): void {
-    assertTime(timeout, 'timeout');
+  ask(now: number, envelope: JsonObject, timeout: number | undefined): void {
+    if (timeout !== undefined) assertTime(timeout, 'timeout');
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
     const error = this.isOn ? (this.askAfter === undefined ? this.asked : undefined) : errors.linkEnded();
-    if (error === undefined) this.questions.ask(envelope, now + timeout);
-    else this.tellUnsent(envelope, error);
+    if (error === undefined) {
+      this.questions.ask(envelope, now + (timeout ?? UNSENT_TIMEOUT), timeout !== undefined);
+    } else this.tellUnsent(envelope, error);
+  }
+
+  /** The link forgets the question at once. If it was sent, the next one in its session has its turn once a keyring is stored. */
+  cancel(_now: number, envelope: JsonObject): void {
+    const id = this.questions.idOf(envelope);
+    if (id !== undefined) this.inputs.push({ session: this.session, take: this.free, data: id });
+    this.questions.forget(envelope);
+  }
+
+  private free(now: number, id: string): void {
+    this.questions.free(id, now);
   }
 
   send(_now: number, message: JsonObject | Uint8Array): void {
@@ -412,7 +426,7 @@ export class LinkMachine {
         this.isReady = true;
         this.failures = 0;
         this.cause = this.asked = undefined;
-        this.questions.begin(this.options.requests?.(event));
+        this.questions.begin(this.options.requests?.(event), event.nodeId);
         this.tell(retyped(event, 'connect'));
         break;
       case 'message':

@@ -4,7 +4,7 @@ import type { LocalError, RemoteError } from '../errors.ts';
 import type { Keyring } from '../keyring/keyring.ts';
 import type { PolicyDecision } from '../policy/connection-policy.ts';
 import type { HubEvent } from '../requests/hub-event.ts';
-import type { FinishDecision } from '../requests/request-scheduler.ts';
+import type { FinishDecision, PartDecision } from '../requests/request-scheduler.ts';
 import type {
   NewHubEvent,
   ReadyEvent,
@@ -152,6 +152,13 @@ export interface AskTold {
   readonly after: number | undefined;
 }
 
+/** The hub has said or shown a part of the answer to a question. The other fields are those of the scheduler's decision. */
+export interface PartTold extends Omit<PartDecision, 'do' | 'event'> {
+  readonly type: 'part';
+  /** The event that carried the part. */
+  readonly message: HubEvent;
+}
+
 /** A question that was sent has ended. The other fields are those of the scheduler's decision. */
 export interface FinishTold extends Omit<FinishDecision, 'do'> {
   readonly type: 'finish';
@@ -200,6 +207,7 @@ export type LinkEvent =
   | CloseTold
   | ReconnectTold
   | AskTold
+  | PartTold
   | FinishTold
   | UnsentTold
   | EndTold

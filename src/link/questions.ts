@@ -4,11 +4,17 @@
  */
 import type { LocalError, RemoteError } from '../errors.ts';
 import { assertNotFull } from '../memory.ts';
-import type { FinishDecision, RequestDecision, SendDecision } from '../requests/request-scheduler.ts';
+import type { HubEvent } from '../requests/hub-event.ts';
+import type {
+  FinishDecision,
+  PartDecision,
+  RequestDecision,
+  SendDecision,
+} from '../requests/request-scheduler.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { merged, remove, retyped } from './events.ts';
 import type { LinkOptions } from './options.ts';
-import type { FinishTold, LinkEvent } from './orders.ts';
+import type { FinishTold, LinkEvent, PartTold } from './orders.ts';
 
 /** Seals a message and writes it. Returns whether that could be done. */
 export type Write = (
@@ -24,10 +30,18 @@ interface Question {
   readonly envelope: JsonObject;
   /** When it is too late to send it. */
   until: number;
+  /** Whether it is then too late for its answer, too. */
+  readonly isLimited: boolean;
   /** Whether the scheduler has it. */
   isHanded: boolean;
   /** The id of its request, once it was sent. */
   id: string | undefined;
+}
+
+/** A hub, and what its replies have shown: see `RequestScheduler`. */
+interface KnownHub {
+  readonly nodeId: string;
+  saysHandled: boolean | undefined;
 }
 
 const NONE: readonly RequestDecision[] = [];
@@ -35,6 +49,9 @@ const NONE: readonly RequestDecision[] = [];
 export class Questions {
   private readonly open: Question[] = [];
   private scheduler: Scheduler | undefined = undefined;
+  /** The hubs that were connected, and the one of the scheduler. */
+  private readonly hubs: KnownHub[] = [];
+  private hub: KnownHub | undefined = undefined;
   /** What the scheduler has decided, and was perhaps not carried out: memory may have ended. */
   private decisions: readonly RequestDecision[] = NONE;
   private readonly tell: (event: LinkEvent) => void;
@@ -45,13 +62,39 @@ export class Questions {
     this.write = write;
   }
 
-  /** @param until - when it is too late to send the question */
-  ask(envelope: JsonObject, until: number): void {
-    this.open.push({ envelope, until, isHanded: false, id: undefined });
+  /**
+   * @param until - when it is too late to send the question
+   * @param isLimited - whether it is then too late for its answer, too
+   */
+  ask(envelope: JsonObject, until: number, isLimited: boolean): void {
+    this.open.push({ envelope, until, isLimited, isHanded: false, id: undefined });
   }
 
-  /** A connection is ready. */
-  begin(scheduler: Scheduler | undefined): void {
+  /** The id of the request of a question that was sent, and has not ended. */
+  idOf(envelope: JsonObject): string | undefined {
+    return this.questionOf(envelope)?.id;
+  }
+
+  /** Forgets a question, without memory. */
+  forget(envelope: JsonObject): void {
+    const { open } = this;
+    for (let i = 0; i < open.length; i++) if (open[i]!.envelope === envelope) remove(open, open[i]!);
+  }
+
+  /** Lets the next question of a session have its turn, since nobody waits for this one. */
+  free(id: string, now: number): void {
+    if (this.scheduler !== undefined) this.follow(this.scheduler.cancel(id, now), now);
+  }
+
+  /** A connection is ready. What an earlier one to the same hub has shown is known. */
+  begin(scheduler: Scheduler | undefined, nodeId: string): void {
+    if (scheduler !== undefined) {
+      const known = this.hubs.filter((one) => one.nodeId === nodeId)[0];
+      const hub = known ?? { nodeId, saysHandled: undefined };
+      if (known === undefined) this.hubs.push(hub);
+      scheduler.saysHandled = hub.saysHandled ?? scheduler.saysHandled;
+      this.hub = hub;
+    }
     this.scheduler = scheduler;
   }
 
@@ -70,6 +113,7 @@ export class Questions {
   close(error: LocalError | RemoteError, now: number): void {
     const { scheduler, open } = this;
     if (scheduler !== undefined) {
+      this.hub!.saysHandled = scheduler.saysHandled;
       this.follow(this.decisions, now, error);
       this.follow(scheduler.closed(), now, error);
     }
@@ -118,7 +162,8 @@ export class Questions {
     question.isHanded = true;
     let decisions: RequestDecision[];
     try {
-      decisions = scheduler.request(question.envelope, now);
+      const timeout = question.isLimited ? question.until - now : undefined;
+      decisions = scheduler.request(question.envelope, now, timeout);
     } catch (error) {
       assertNotFull(error);
       this.drop(question, error as LocalError);
@@ -141,22 +186,38 @@ export class Questions {
       if (decision.do === 'finish') this.finish(decision, error);
       else if (error !== undefined) continue;
       else if (decision.do === 'handle') this.tell({ type: 'message', message: decision.event });
+      else if (decision.do === 'part') this.tellPart(decision);
       else this.send(decision, now);
     }
     this.decisions = NONE;
   }
 
+  private tellPart(decision: PartDecision): void {
+    if (this.sent(decision.requestId) === undefined) return; // nobody waits for it
+    const told = retyped<PartTold & { event?: HubEvent }>(decision, 'part');
+    delete told.event;
+    this.tell(merged(told, { message: decision.event }));
+  }
+
   /** A question has ended. One that was not sent waits for the next connection. */
   private finish(decision: FinishDecision, error: LocalError | RemoteError | undefined): void {
-    const question = this.open.filter(({ id }) => id === decision.requestId)[0];
+    const question = this.sent(decision.requestId);
     if (question === undefined) return;
     this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
     remove(this.open, question);
   }
 
+  private sent(requestId: string): Question | undefined {
+    return this.open.filter(({ id }) => id === requestId)[0];
+  }
+
+  private questionOf(envelope: JsonObject): Question | undefined {
+    return this.open.filter((one) => one.envelope === envelope)[0];
+  }
+
   /** Sends a question, unless it was dropped while its session was busy. */
   private send({ envelope, requestId }: SendDecision, now: number): void {
-    const question = this.open.filter((one) => one.envelope === envelope)[0];
+    const question = this.questionOf(envelope);
     if (question !== undefined) {
       question.id = requestId;
       question.until = Infinity;

@@ -1,4 +1,6 @@
 /** Events of the hub's bus: `{"msg_type":"bus","payload":{type, data, context}}`. */
+import { readArgument } from '../arguments.ts';
+import * as errors from '../errors-table.ts';
 import { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { isBlank } from './white-space.ts';
@@ -57,6 +59,21 @@ function eventIn(envelope: Json): HubEvent | undefined {
     sessionId: stringIn(session, ['session_id']) ?? stringIn(context, ['session_id']),
     payload,
   };
+}
+
+/**
+ * A copy of a caller's event. Reads each field once.
+ * @param name - of the argument, for the error message
+ * @throws LocalError `bad-argument`
+ */
+export function copyOf(event: HubEvent, name: string): HubEvent {
+  return readArgument(name, () => {
+    const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;
+    if (typeof type !== 'string' || !isJsonObject(data) || !isJsonObject(payload)) {
+      throw errors.expectedType(name, 'string or HubEvent', event);
+    }
+    return { type, data, requestId, sessionId, payload };
+  });
 }
 
 /** An object's field if it is an object, else an empty object. */

@@ -4,15 +4,14 @@
  */
 
 import { readArgument, readOptions } from '../arguments.ts';
-import * as errors from '../errors-table.ts';
 import { MAX_REPLY_PARTS, MAX_REPLY_SIZE } from '../limits.ts';
-import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import { type JsonObject, ownField } from '../wire/json.ts';
 import { UTTERANCE } from './build-request.ts';
-import { type DisplayItem, readDisplayItems, sizeOf } from './display-items.ts';
-import { type HubEvent, readHubEvent, stringIn } from './hub-event.ts';
+import { type DisplayItem, sizeOf } from './display-items.ts';
+import { copyOf, type HubEvent, readHubEvent } from './hub-event.ts';
 import { isByPolicy, readRefusal } from './refusal.ts';
 import { sessionIdsMatch } from './session-ids.ts';
-import { speakable } from './speakable.ts';
+import { type Speech, speechIn } from './speakable.ts';
 import { assertNotBlank, collapse } from './white-space.ts';
 
 /** The reply to a request: the spec's Reply object. */
@@ -23,6 +22,8 @@ export interface Reply {
   readonly speech: string;
   /** Choices, tables, images and attachments in the order received (spec: `display_items`). */
   readonly displayItems: DisplayItem[];
+  /** Whether the hub waits for an answer of the person after what it said last (on the wire: `expect_response`). */
+  readonly expectsAnswer: boolean;
   /** The session id that the hub returned first, else the declared one, else null (spec: `session_id`). */
   readonly sessionId: string | null;
   /** The id of the request (spec: `request_id`). */
@@ -49,7 +50,8 @@ export type ReplyState = 'waiting' | 'speaking' | 'unmatched' | 'completed' | 'd
 /**
  * How a request ended. `handled`: the hub reported that it is done. `spoken`: the hub spoke, and then said nothing more
  * until the deadline. `unanswered`: no intent matched, and no fallback spoke. `denied`: the hub refused the request.
- * `query-timeout`: the hub gave up. `timeout`: nothing came before the deadline. `closed`: the connection ended first.
+ * `query-timeout`: the hub gave up. `timeout`: nothing came before the deadline, or the time of the request was up while the
+ * hub still spoke. `closed`: the connection ended first.
  */
 export type ReplyEnding =
   | 'handled'
@@ -60,7 +62,15 @@ export type ReplyEnding =
   | 'timeout'
   | 'closed';
 
-type Cause = 'speech' | 'failure' | 'completion' | 'refusal' | 'query-timeout' | 'timeout' | 'closed';
+type Cause =
+  | 'speech'
+  | 'failure'
+  | 'completion'
+  | 'refusal'
+  | 'query-timeout'
+  | 'timeout'
+  | 'stop'
+  | 'closed';
 
 /** The meaning of events, by type. All others are ignored. */
 export const CAUSES: { readonly [type: string]: Cause } = {
@@ -86,6 +96,7 @@ export const TRANSITIONS: { readonly [state: string]: Row } = {
     refusal: 'denied',
     'query-timeout': 'query-timeout',
     timeout: 'timeout',
+    stop: 'timeout',
     closed: 'closed',
   },
   speaking: {
@@ -95,6 +106,7 @@ export const TRANSITIONS: { readonly [state: string]: Row } = {
     refusal: 'denied',
     'query-timeout': 'query-timeout',
     timeout: 'spoken',
+    stop: 'timeout',
     closed: 'closed',
   },
   unmatched: {
@@ -104,6 +116,7 @@ export const TRANSITIONS: { readonly [state: string]: Row } = {
     refusal: 'denied',
     'query-timeout': 'query-timeout',
     timeout: 'unanswered',
+    stop: 'unanswered',
     closed: 'closed',
   },
   completed: {
@@ -113,6 +126,7 @@ export const TRANSITIONS: { readonly [state: string]: Row } = {
     refusal: 'denied',
     'query-timeout': 'query-timeout',
     timeout: 'handled',
+    stop: 'handled',
     closed: 'handled',
   },
 };
@@ -149,17 +163,26 @@ export interface CollectorOptions {
  * console.log(collector.ending, collector.reply.text); // handled Hello!
  */
 export class ReplyCollector {
+  /**
+   * The id of an earlier request in the same session, under which the hub goes on with this one: it waited for an answer of the
+   * person, and this request is the answer (default none).
+   */
+  continues: string | undefined;
   private readonly requestId: string;
   private readonly declaredSession: string | undefined;
   private readonly type: string;
   private current: ReplyState = 'waiting';
   private endedBy: ReplyEnding | undefined;
   private readonly said: string[] = [];
+  private readonly spoken: string[] = [];
   private readonly items: DisplayItem[] = [];
   private partsLeft: number = MAX_REPLY_PARTS;
   private sizeLeft: number = MAX_REPLY_SIZE;
   private isFull = false;
-  private lastSpeech: { readonly type: string; readonly text: string } | undefined;
+  private lastSpeech:
+    | { readonly type: string; readonly text: string; readonly expectsAnswer: boolean }
+    | undefined;
+  private added: Speech | undefined;
   private returnedSession: string | undefined;
   private rawEvent: JsonObject | null = null;
   private isDeniedByPolicy = false;
@@ -191,14 +214,25 @@ export class ReplyCollector {
     return this.isFull;
   }
 
+  /** Whether the hub waits for an answer of the person after what it said last. */
+  get expectsAnswer(): boolean {
+    return this.lastSpeech?.expectsAnswer === true;
+  }
+
+  /** What the latest `push` added to the reply; `undefined` if it added nothing. The parts together are the reply. */
+  get part(): Speech | undefined {
+    return this.added;
+  }
+
   /**
    * The reply so far. Takes time linear in the size of the reply, so read it once at the end and not after each event.
    */
   get reply(): Reply {
     return {
       text: this.said.join(' '),
-      speech: collapse(this.said.map(speakable).join(' ')),
+      speech: collapse(this.spoken.join(' ')),
       displayItems: this.items.slice(),
+      expectsAnswer: this.expectsAnswer,
       sessionId: this.returnedSession ?? this.declaredSession ?? null,
       requestId: this.requestId,
       policyDenied: this.isDeniedByPolicy,
@@ -215,8 +249,9 @@ export class ReplyCollector {
    * @throws LocalError `bad-argument` if `message` is neither
    */
   push(message: string | HubEvent, sole: boolean): ReplyState {
+    this.added = undefined;
     if (this.current === 'done') return 'done';
-    const event = typeof message === 'string' ? readHubEvent(message) : copyOf(message);
+    const event = typeof message === 'string' ? readHubEvent(message) : copyOf(message, 'message');
     if (event !== undefined && this.matches(event, sole)) this.accept(event, causeOf(event)!);
     return this.current;
   }
@@ -231,7 +266,7 @@ export class ReplyCollector {
    * @throws LocalError `bad-argument`
    */
   owns(event: HubEvent, sole: boolean): boolean {
-    return this.matches(copyOf(event), sole);
+    return this.matches(copyOf(event, 'message'), sole);
   }
 
   /**
@@ -240,6 +275,14 @@ export class ReplyCollector {
    */
   timeout(): void {
     this.advance('timeout');
+  }
+
+  /**
+   * Ends the request because its time is up, or nobody waits for the reply any longer. The reply keeps all speech so far. Does
+   * nothing if the request has ended.
+   */
+  stop(): void {
+    this.advance('stop');
   }
 
   /**
@@ -254,7 +297,7 @@ export class ReplyCollector {
     const { requestId, sessionId, data } = event;
     const cause = causeOf(event);
     if (cause === undefined) return false;
-    if (requestId !== undefined) return requestId === this.requestId;
+    if (requestId !== undefined) return requestId === this.requestId || requestId === this.continues;
     if (cause !== 'refusal') return sessionIdsMatch(this.declaredSession, sessionId);
     return sole === true && readArgument('message', () => ownField(data, 'denied_type')) === this.type;
   }
@@ -262,10 +305,11 @@ export class ReplyCollector {
   private accept({ type, data, payload, sessionId }: HubEvent, cause: Cause): void {
     // Everything is read before anything changes: a caller's own event may throw.
     const speech = cause === 'speech' ? readArgument('message', () => speechIn(data)) : undefined;
+    const sizes = speech && readArgument('message', () => speech.displayItems.map(sizeIn));
     const refusal = readRefusal(payload);
     this.returnedSession ??= sessionId;
     if (speech !== undefined) {
-      if (!this.hear(type, speech)) return;
+      if (!this.hear(type, speech, sizes!)) return;
       this.rawEvent = payload;
     } else if (cause === 'completion') {
       this.rawEvent ??= payload;
@@ -279,17 +323,32 @@ export class ReplyCollector {
   /**
    * Keeps speech and items. Returns false if there are none, or if the other event type has just said the same.
    */
-  private hear(type: string, { text, items, sizes }: Speech): boolean {
+  private hear(type: string, speech: Speech, sizes: readonly number[]): boolean {
+    const { text, displayItems: items, expectsAnswer } = speech;
     if (text === '' && items.length === 0) return false;
     const isRepeated = this.lastSpeech?.text === text;
     if (isRepeated && this.lastSpeech?.type !== type) return false;
-    if (text !== '' && !isRepeated && this.hasRoom(1, text.length)) this.said.push(text);
+    const isAdded = text !== '' && !isRepeated && this.hasRoom(1, text.length);
+    if (isAdded) {
+      this.said.push(text);
+      this.spoken.push(speech.speech);
+    }
+    const kept: DisplayItem[] = [];
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
       const parts = item.kind === 'choices' ? item.choices.length : 1;
-      if (this.hasRoom(parts, sizes[i]!)) this.items.push(item);
+      if (this.hasRoom(parts, sizes[i]!)) kept.push(item);
     }
-    this.lastSpeech = { type, text };
+    this.items.push.apply(this.items, kept);
+    this.lastSpeech = { type, text, expectsAnswer };
+    if (isAdded || kept.length > 0) {
+      this.added = {
+        text: isAdded ? text : '',
+        speech: isAdded ? speech.speech : '',
+        displayItems: kept,
+        expectsAnswer,
+      };
+    }
     return true;
   }
 
@@ -313,36 +372,8 @@ export class ReplyCollector {
   }
 }
 
-interface Speech {
-  readonly text: string;
-  readonly items: DisplayItem[];
-  /** The size of each item, as `sizeOf` measures it. */
-  readonly sizes: number[];
-}
-
-function speechIn(data: JsonObject): Speech {
-  const items = readDisplayItems(data);
-  return { text: collapse(textIn(data)), items, sizes: items.map((item) => sizeOf(item, MAX_REPLY_SIZE)) };
-}
-
-/** The text of speech. If there are several utterances, only the first counts: the others are alternatives to it. */
-function textIn(data: JsonObject): string {
-  const text = stringIn(data, ['utterance', 'text', 'utterances']);
-  if (text !== undefined) return text;
-  const utterances = ownField(data, 'utterances');
-  const first = Array.isArray(utterances) ? utterances[0] : undefined;
-  return typeof first === 'string' ? first : '';
-}
-
-/** A copy of a caller's event. Reads each field once. */
-function copyOf(event: HubEvent): HubEvent {
-  return readArgument('message', () => {
-    const { type, data, requestId, sessionId, payload } = Object(event) as HubEvent;
-    if (typeof type !== 'string' || !isJsonObject(data) || !isJsonObject(payload)) {
-      throw errors.expectedType('message', 'string or HubEvent', event);
-    }
-    return { type, data, requestId, sessionId, payload };
-  });
+function sizeIn(item: DisplayItem): number {
+  return sizeOf(item, MAX_REPLY_SIZE);
 }
 
 function causeOf({ type }: HubEvent): Cause | undefined {

@@ -4,11 +4,12 @@
  * docs/reference/requests.md lists the rules.
  */
 
-import { assertTime, assertWait, readOptions } from '../arguments.ts';
+import { assertFlag, assertTime, assertWait, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
-import { isJsonObject, type JsonObject } from '../wire/json.ts';
+import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
-import { type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
+import { CAUSES, type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
+import type { Speech } from './speakable.ts';
 import { assertNotBlank } from './white-space.ts';
 
 /** Pass `envelope` to `sendJson`, and write everything that it returns. */
@@ -18,6 +19,15 @@ export interface SendDecision {
   readonly requestId: string;
   /** The envelope as it was passed to `request`. */
   readonly envelope: JsonObject;
+}
+
+/** Say or show what the hub has just added to its reply. The parts of a request together are its reply. */
+export interface PartDecision extends Speech {
+  readonly do: 'part';
+  /** The id of the request. */
+  readonly requestId: string;
+  /** The event that carried the part. */
+  readonly event: HubEvent;
 }
 
 /** Hand the reply to the part of the program that made the request. */
@@ -43,23 +53,40 @@ export interface HandleDecision {
 }
 
 /** What to do next, by `do`. */
-export type RequestDecision = SendDecision | FinishDecision | HandleDecision;
+export type RequestDecision = SendDecision | PartDecision | FinishDecision | HandleDecision;
 
-/** How long to wait in each state of a request, in milliseconds: more than 0, and at most a day. */
+/** How long to wait for the hub, in milliseconds: more than 0, and at most a day. */
 export interface ReplyDeadlines {
-  /** From sending the request to the end of its reply, whatever comes in between (default 12000). */
-  readonly waiting: number;
-  /** From the latest event of the reply, for more speech (default 250). */
+  /**
+   * From sending the request, until anything comes; and from the latest speech, until a hub that says
+   * `ovos.utterance.handled` says something more (default 60000).
+   */
+  readonly idle: number;
+  /** From the latest speech, while it is not known whether the hub says `ovos.utterance.handled` (default 5000). */
+  readonly unsure: number;
+  /** From the latest speech, if the hub omits `ovos.utterance.handled` or waits for an answer of the person (default 250). */
   readonly speaking: number;
   /** From the first event that reports that no intent matched, for the speech of a fallback (default 5000). */
   readonly unmatched: number;
-  /** From a completion before any speech, for late speech (default 5000). */
+  /** From a completion before any speech, for late speech, unless the hub is known to speak first (default 5000). */
   readonly completed: number;
 }
 
-/** The deadlines of the public clients. */
-export const DEADLINES: ReplyDeadlines = { waiting: 12000, speaking: 250, unmatched: 5000, completed: 5000 };
-const DEADLINE_NAMES = { waiting: true, speaking: true, unmatched: true, completed: true } as const;
+/** The last three are those of the public clients. */
+export const DEADLINES: ReplyDeadlines = {
+  idle: 60000,
+  unsure: 5000,
+  speaking: 250,
+  unmatched: 5000,
+  completed: 5000,
+};
+const DEADLINE_NAMES = {
+  idle: true,
+  unsure: true,
+  speaking: true,
+  unmatched: true,
+  completed: true,
+} as const;
 
 /**
  * How long a message may still be refused after it was sent, in milliseconds. Hubs refuse within milliseconds; the
@@ -73,6 +100,11 @@ export interface SchedulerOptions {
   sessionId?: string | undefined;
   /** The deadlines that differ from the defaults (default none: see ReplyDeadlines). */
   deadlines?: Partial<ReplyDeadlines> | undefined;
+  /**
+   * Whether the hub says `ovos.utterance.handled` at the end of a reply (default: not known, so the scheduler finds out). See
+   * the property of the same name.
+   */
+  saysHandled?: boolean | undefined;
 }
 
 interface Scheduled {
@@ -84,7 +116,24 @@ interface Scheduled {
   sentAt: number | undefined;
   /** When its state began; in the state `speaking`, when its latest event came. */
   since: number;
+  /** When its time is up. */
+  readonly until: number;
+  /** Whether the hub has said that it is done, before any speech. */
+  wasCompleted: boolean;
+  /** The request id that the latest speech carried. */
+  heardAs: string | undefined;
 }
+
+/** A request that has ended after speech, although the hub has not said that it is done. */
+interface Unhandled {
+  readonly session: string;
+  readonly collector: ReplyCollector;
+  /** The id under which the hub goes on, if it waits for an answer of the person. */
+  readonly goesOnAs: string | undefined;
+}
+
+/** Of how many such requests a scheduler knows, each in a session of its own. */
+const MOST_UNHANDLED = 100;
 
 /**
  * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call
@@ -103,12 +152,18 @@ interface Scheduled {
  * const context = { request_id: 'r1' };
  * const speak = { type: 'speak', data: { utterance: 'Nothing.' }, context };
  * scheduler.receive(JSON.stringify({ msg_type: 'bus', payload: speak }), 100);
- * console.log(scheduler.nextDeadline(100)); // 250
- * for (const decision of scheduler.expire(350)) {
+ * console.log(scheduler.nextDeadline(100)); // 5000
+ * for (const decision of scheduler.expire(5100)) {
  *   if (decision.do === 'finish') console.log(decision.ending, decision.reply.text); // spoken Nothing.
  * }
+ * console.log(scheduler.saysHandled); // false
  */
 export class RequestScheduler {
+  /**
+   * Whether the hub says `ovos.utterance.handled` at the end of a reply; `undefined` if that is not known. Set it to what an
+   * earlier scheduler for the same hub has found out.
+   */
+  saysHandled: boolean | undefined;
   private readonly ownSession: string | undefined;
   private readonly deadlines: ReplyDeadlines;
   /** All requests that have not ended, in the order in which they were made. */
@@ -116,12 +171,19 @@ export class RequestScheduler {
   /** Until this time, a refusal without a request id may refuse a message that is not in `requests`. */
   private refusableUntil = -Infinity;
   private isOver = false;
+  private unhandled: Unhandled[] = [];
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: SchedulerOptions = {}) {
-    const { sessionId, deadlines } = readOptions(options, 'options', { sessionId: true, deadlines: true });
+    const { sessionId, deadlines, saysHandled } = readOptions(options, 'options', {
+      sessionId: true,
+      deadlines: true,
+      saysHandled: true,
+    });
     this.ownSession = sessionId === undefined ? undefined : assertNotBlank(sessionId, 'sessionId');
     this.deadlines = readDeadlines(deadlines);
+    assertFlag(saysHandled, 'saysHandled');
+    this.saysHandled = saysHandled;
   }
 
   /**
@@ -129,11 +191,14 @@ export class RequestScheduler {
    * @param envelope - the result of `buildUtterance`, `buildAction` or `buildCode`, or another bus message with a
    *   request id that no unfinished request has
    * @param now - the time, in milliseconds
+   * @param timeout - how long the request may take in all, in milliseconds (default: as long as the deadlines let it). Then it
+   *   ends as with `cancel`
    * @returns the decisions to carry out, in order
    * @throws LocalError `bad-argument`; `session-over` after `closed`
    */
-  request(envelope: JsonObject, now: number): RequestDecision[] {
+  request(envelope: JsonObject, now: number, timeout?: number): RequestDecision[] {
     const at = assertTime(now, 'now');
+    const until = timeout === undefined ? Infinity : at + assertTime(timeout, 'timeout');
     if (this.isOver) {
       throw errors.connectionEnded();
     }
@@ -154,6 +219,9 @@ export class RequestScheduler {
       collector,
       sentAt: undefined,
       since: 0,
+      until,
+      wasCompleted: false,
+      heardAs: undefined,
     });
     return this.decide(at);
   }
@@ -182,12 +250,29 @@ export class RequestScheduler {
     const inFlight = this.requests.filter(wasSent);
     const sole = inFlight.length === 1 && at >= this.refusableUntil;
     const owners = inFlight.filter(({ collector }) => collector.owns(event, sole));
-    if (owners.length !== 1) return [{ do: 'handle', event }];
+    if (owners.length !== 1) {
+      if (isCompletion(event)) this.handleLate(event);
+      return [{ do: 'handle', event }];
+    }
     const owner = owners[0]!;
-    const before = owner.collector.state;
-    const state = owner.collector.push(event, sole);
+    const { collector, requestId } = owner;
+    const before = collector.state;
+    const state = collector.push(event, sole);
     if (state !== before || state === 'speaking') owner.since = at;
-    return this.decide(at);
+    if (state === 'completed') {
+      owner.wasCompleted = true;
+      if (this.saysHandled === true) collector.timeout(); // it has said all before
+    } else if (before === 'speaking' && collector.ending === 'handled' && !owner.wasCompleted) {
+      this.saysHandled = true;
+    }
+    const { part } = collector;
+    const decisions: RequestDecision[] = [];
+    if (part !== undefined) {
+      owner.heardAs = event.requestId;
+      const { text, speech, displayItems, expectsAnswer } = part;
+      decisions.push({ do: 'part', requestId, text, speech, displayItems, expectsAnswer, event });
+    }
+    return decisions.concat(this.decide(at));
   }
 
   /**
@@ -200,7 +285,8 @@ export class RequestScheduler {
     const at = assertTime(now, 'now');
     for (let i = 0; i < this.requests.length; i++) {
       const request = this.requests[i]!;
-      if (at >= this.deadlineOf(request)) request.collector.timeout();
+      if (at >= request.until) request.collector.stop();
+      else if (at >= this.deadlineOf(request)) this.timeOut(request);
     }
     return this.decide(at);
   }
@@ -208,7 +294,7 @@ export class RequestScheduler {
   /**
    * Returns when to call `expire`.
    * @param now - the time, in milliseconds
-   * @returns milliseconds from now; `undefined` if no request is in flight
+   * @returns milliseconds from now; `undefined` if there is nothing to wait for
    * @throws LocalError `bad-argument`
    */
   nextDeadline(now: number): number | undefined {
@@ -221,8 +307,8 @@ export class RequestScheduler {
   }
 
   /**
-   * Ends a request as if its deadline had passed. Any further reply of the hub becomes unsolicited speech or, if the
-   * hub returns no request ids, part of the reply to the next request in the session.
+   * Ends a request, with what has come, because its time is up or nobody waits for it. Any further reply of the hub becomes
+   * unsolicited speech or, if the hub returns no request ids, part of the reply to the next request in the session.
    * @param requestId - of a request that is in flight or waits; with any other, nothing happens
    * @param now - the time, in milliseconds
    * @returns the decisions to carry out, in order
@@ -232,7 +318,7 @@ export class RequestScheduler {
     const at = assertTime(now, 'now');
     const request = this.unfinished(requestId);
     if (request === undefined) return [];
-    request.collector.timeout();
+    request.collector.stop();
     return this.decide(at);
   }
 
@@ -251,20 +337,62 @@ export class RequestScheduler {
     return this.requests.filter((request) => request.requestId === requestId)[0];
   }
 
-  private deadlineOf({ sentAt, since, collector }: Scheduled): number {
-    if (sentAt === undefined) return Infinity;
-    const { waiting } = this.deadlines;
-    return Math.min(sentAt + waiting, since + this.deadlines[collector.state as keyof ReplyDeadlines]);
+  private deadlineOf({ sentAt, since, until, collector }: Scheduled): number {
+    return sentAt === undefined ? until : Math.min(until, since + this.patience(collector));
+  }
+
+  private patience({ state, expectsAnswer }: ReplyCollector): number {
+    if (state === 'waiting') return this.deadlines.idle;
+    // A hub that waits for the person is not done until the next request.
+    if (state !== 'speaking' || expectsAnswer || this.saysHandled === false) {
+      return this.deadlines[state as 'speaking' | 'unmatched' | 'completed'];
+    }
+    return this.saysHandled === true ? this.deadlines.idle : this.deadlines.unsure;
+  }
+
+  /** The hub has been silent for too long. After speech, that shows whether the hub says that it is done. */
+  private timeOut({ collector }: Scheduled): void {
+    if (collector.state === 'speaking' && !collector.expectsAnswer) {
+      // A hub that always said it until now may have become another one.
+      this.saysHandled = this.saysHandled === true ? undefined : false;
+    }
+    collector.timeout();
+  }
+
+  /** A completion that comes after the end of its request: the hub says it after all. */
+  private handleLate(event: HubEvent): void {
+    const left = this.unhandled.filter(({ collector }) => !collector.owns(event, false));
+    if (left.length < this.unhandled.length) this.saysHandled = true;
+    this.unhandled = left;
+  }
+
+  /** The next request in a session is the answer to what the hub has asked: the hub goes on under the id of the earlier one. */
+  private goOn({ session, collector }: Scheduled): void {
+    const earlier = this.unhandled.filter((one) => one.session === session)[0];
+    if (earlier === undefined || earlier.goesOnAs === undefined) return;
+    collector.continues = earlier.goesOnAs;
+    this.unhandled = this.unhandled.filter((one) => one !== earlier);
   }
 
   private mayBeRefused(sentAt: number): void {
     this.refusableUntil = Math.max(this.refusableUntil, sentAt + REFUSAL_WINDOW);
   }
 
-  private finish({ requestId, collector, sentAt }: Scheduled, ending: ReplyEnding): FinishDecision {
-    if (ending === 'timeout' && sentAt !== undefined) this.mayBeRefused(sentAt); // nothing has answered it
+  private finish(request: Scheduled, ending: ReplyEnding): FinishDecision {
+    const { requestId, session, collector, sentAt, wasCompleted, heardAs } = request;
     const { reply, isTruncated } = collector;
-    return { do: 'finish', requestId, ending, reply, isTruncated, wasSent: sentAt !== undefined };
+    const wasSent = sentAt !== undefined;
+    const isTimeout = ending === 'timeout';
+    if (wasSent && isTimeout && reply.rawEvent === null) this.mayBeRefused(sentAt);
+    if ((ending === 'spoken' || (isTimeout && reply.rawEvent !== null)) && !wasCompleted) {
+      const others = this.unhandled.filter((one) => one.session !== session).slice(1 - MOST_UNHANDLED);
+      this.unhandled = others.concat({
+        session,
+        collector,
+        goesOnAs: reply.expectsAnswer ? heardAs : undefined,
+      });
+    }
+    return { do: 'finish', requestId, ending, reply, isTruncated, wasSent };
   }
 
   /** Removes the requests that ended, and sends the waiting ones whose session is free. */
@@ -283,6 +411,7 @@ export class RequestScheduler {
       const key = `:${request.session}`; // prefixed, since a session may be called `__proto__`
       if (request.sentAt === undefined && busy[key] !== true) {
         request.sentAt = request.since = now;
+        this.goOn(request);
         decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
       }
       busy[key] = true;
@@ -294,6 +423,10 @@ export class RequestScheduler {
 
 function wasSent({ sentAt }: Scheduled): boolean {
   return sentAt !== undefined;
+}
+
+function isCompletion({ type }: HubEvent): boolean {
+  return ownField(CAUSES, type) === 'completion';
 }
 
 function readDeadlines(given: unknown): ReplyDeadlines {

@@ -1,8 +1,67 @@
 /**
- * Converts a hub's speech to plain text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain
- * text, and plain text with characters that look like markup.
+ * What a hub says, also as plain text for a voice. Hubs send SSML (W3C, Speech Synthesis Markup Language 1.1), plain text,
+ * and plain text with characters that look like markup.
  */
+import { readArgument } from '../arguments.ts';
+import { type JsonObject, ownField } from '../wire/json.ts';
+import { type DisplayItem, readDisplayItems } from './display-items.ts';
+import { copyOf, type HubEvent, stringIn } from './hub-event.ts';
 import { collapse } from './white-space.ts';
+
+/** What one event says and shows. */
+export interface Speech {
+  /** The hub's words, with white space collapsed; empty if the event only shows something. */
+  readonly text: string;
+  /** The same for a voice: without markup, entities resolved. */
+  readonly speech: string;
+  /** Choices, tables, images and attachments. */
+  readonly displayItems: DisplayItem[];
+  /** Whether the hub waits for an answer of the person (on the wire: `expect_response`). */
+  readonly expectsAnswer: boolean;
+}
+
+/** The types of events that say something. */
+const SPEECH = ['speak', 'ovos.utterance.speak'];
+
+/**
+ * Reads what an event says and shows, such as one that belongs to no request.
+ * @param event - what `readHubEvent` returned
+ * @returns `undefined` if the event is no speech, or says and shows nothing
+ * @throws LocalError `bad-argument`
+ *
+ * @example
+ * import { readHubEvent, readSpeech } from 'hub-protocol';
+ *
+ * const payload = { type: 'speak', data: { utterance: 'It is <emphasis>noon</emphasis>.' } };
+ * const event = readHubEvent(JSON.stringify({ msg_type: 'bus', payload }))!;
+ * console.log(readSpeech(event)?.speech); // It is noon.
+ */
+export function readSpeech(event: HubEvent): Speech | undefined {
+  const { type, data } = copyOf(event, 'event');
+  if (SPEECH.indexOf(type) < 0) return undefined;
+  const speech = readArgument('event', () => speechIn(data));
+  return speech.text === '' && speech.displayItems.length === 0 ? undefined : speech;
+}
+
+/** What the data of an event says and shows. */
+export function speechIn(data: JsonObject): Speech {
+  const text = collapse(textIn(data));
+  return {
+    text,
+    speech: speakable(text),
+    displayItems: readDisplayItems(data),
+    expectsAnswer: ownField(data, 'expect_response') === true,
+  };
+}
+
+/** The text of speech. If there are several utterances, only the first counts: the others are alternatives to it. */
+function textIn(data: JsonObject): string {
+  const text = stringIn(data, ['utterance', 'text', 'utterances']);
+  if (text !== undefined) return text;
+  const utterances = ownField(data, 'utterances');
+  const first = Array.isArray(utterances) ? utterances[0] : undefined;
+  return typeof first === 'string' ? first : '';
+}
 
 /**
  * Tags of elements that separate words; any other may be inside a word. `\x2f` is `/`, which Espruino misreads in a

@@ -177,7 +177,7 @@ test('a question has its own site, or else that of the identity', async () => {
 test('a question that the hub does not answer has a message for a person', async () => {
   const world = newWorld();
   world.isMute = true;
-  const client = world.start({ requests: { deadlines: { waiting: 10 } } });
+  const client = world.start({ requests: { deadlines: { idle: 10 } } });
   const { ending, tell } = await client.ask('hello');
   assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
 });

@@ -150,7 +150,7 @@ const FAULTS: [name: string, call: () => unknown][] = [
   ['options.unknown', () => new RequestScheduler(UNKNOWN)],
   ['sessionId', () => new RequestScheduler({ sessionId: ' ' })],
   ['deadlines.unknown', () => new RequestScheduler({ deadlines: UNKNOWN })],
-  ['deadlines.waiting', () => new RequestScheduler({ deadlines: given({ waiting: '1' }) })],
+  ['deadlines.idle', () => new RequestScheduler({ deadlines: given({ idle: '1' }) })],
   ['envelope', () => scheduler.request({}, 0)],
   ['envelope', () => scheduler.request({ msg_type: 'bus', payload: { type: 'speak' } }, 0)],
   ['now', () => scheduler.request(buildUtterance(TEXT), given(['now']))],

@@ -224,8 +224,8 @@ test('finds a link that dials while a person is asked', () => {
 test('finds a link that orders something else when it is given the same inputs', () => {
   let count = 0;
   const differs = (ask: Questions['ask']): Questions['ask'] =>
-    function (this: Questions, envelope, until) {
-      ask.call(this, envelope, until + ++count);
+    function (this: Questions, envelope, until, isLimited) {
+      ask.call(this, envelope, until + ++count, isLimited);
     };
   assert.match(foundWith(Questions.prototype, 'ask', differs, 'a link: known hub'), 'gave other orders');
 });

@@ -84,7 +84,7 @@ test('exports the promised names from each entry of the package', async () => {
     'ReplyCollector RequestScheduler authorizedUrl brokerEndpoint buildAction buildCode ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
     'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence pskDerivation ' +
-    'readAuthorization readHubEvent readOptions readRefusal redactIdentity selectEndpoint serializeIdentity serializeKeyring ' +
+    'readAuthorization readHubEvent readOptions readRefusal readSpeech redactIdentity selectEndpoint serializeIdentity serializeKeyring ' +
     'sessionIdsMatch storePsk updateKeyring wrap';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(

@@ -22,6 +22,7 @@ export type Input =
   | 'computed'
   | 'wake'
   | 'ask'
+  | 'cancel'
   | 'send'
   | 'trust'
   | 'change'
@@ -31,6 +32,10 @@ export type Input =
 interface Asked {
   readonly envelope: JsonObject;
   readonly id: string;
+  /** When it is too late to send it. */
+  readonly until: number;
+  /** What was told of its answer. */
+  readonly parts: readonly string[];
   isDone: boolean;
 }
 
@@ -77,7 +82,7 @@ export class Laws {
   call(link: ClientLink, name: Input, args: readonly unknown[], now: number): Order[] {
     const { deadline } = link;
     const wasDue = deadline !== undefined && deadline <= now;
-    const isLate = this.note(name, args);
+    const isLate = this.note(name, args, now);
     let orders: Order[];
     try {
       orders = invoke(link, name, args, now);
@@ -113,7 +118,7 @@ export class Laws {
   }
 
   /** Notes what an input means. Returns whether it comes from something that is over. */
-  private note(name: Input, args: readonly unknown[]): boolean {
+  private note(name: Input, args: readonly unknown[], now: number): boolean {
     const [number] = args;
     switch (name) {
       case 'received':
@@ -138,9 +143,13 @@ export class Laws {
       case 'ask': {
         const envelope = args[0] as JsonObject;
         const { context } = (envelope.payload ?? {}) as { context?: { request_id?: string } };
-        this.questions.push({ envelope, id: context?.request_id ?? '', isDone: false });
+        const until = now + ((args[1] as number | undefined) ?? 60_000);
+        this.questions.push({ envelope, id: context?.request_id ?? '', until, parts: [], isDone: false });
         return false;
       }
+      case 'cancel':
+        for (const one of this.questions) if (one.envelope === args[0]) one.isDone = true;
+        return false;
       case 'end':
         this.isOver = true;
         this.isAsking = this.holdsWish = false;
@@ -209,8 +218,20 @@ export class Laws {
   }
 
   private hear(event: LinkEvent, now: number): void {
-    if (event.type === 'finish') this.finish((one) => one.id === event.requestId, 'only questions finish');
-    else if (event.type === 'unsent') this.finish((one) => one.envelope === event.message);
+    if (event.type === 'finish') {
+      const { requestId, reply, isTruncated } = event;
+      const parts = this.finish((one) => one.id === requestId, 'only questions finish')?.parts ?? [];
+      this.law(isTruncated || parts.join(' ') === reply.text, 'the parts together are the reply');
+    } else if (event.type === 'part') {
+      const index = this.questions.findIndex(({ id, isDone }) => id === event.requestId && !isDone);
+      this.law(index >= 0, 'only questions have parts');
+      const question = this.questions[index]!;
+      this.questions[index] = { ...question, parts: [...question.parts, event.text] };
+    } else if (event.type === 'trace' && 'envelope' in event.what) {
+      const { envelope } = event.what;
+      const question = this.questions.find((one) => one.envelope === envelope);
+      this.law(question === undefined || (!question.isDone && now < question.until), 'nothing stale is sent');
+    } else if (event.type === 'unsent') this.finish((one) => one.envelope === event.message);
     else if (event.type === 'reconnect') this.dueAt = now + event.after;
     else if (event.type === 'ask') this.isAsking = true;
     else if (event.type === 'close' && event.error.code === 'timeout') {
@@ -219,9 +240,10 @@ export class Laws {
   }
 
   /** @param law - if there must be such a question */
-  private finish(isIt: (one: Asked) => boolean, law?: string): void {
+  private finish(isIt: (one: Asked) => boolean, law?: string): Asked | undefined {
     const question = this.questions.filter(isIt).find(({ isDone }) => !isDone);
     if (question !== undefined) question.isDone = true;
     else this.law(law === undefined && !this.questions.some(isIt), law ?? 'a question ends once');
+    return question;
   }
 }

@@ -156,6 +156,7 @@ class Life {
   readonly #psks = new Set<Uint8Array>();
   /** How often each question that was asked has ended. */
   readonly #ends = new Map<string, number>();
+  #cancelled = '';
   #now = 0;
   #keyring: library.Keyring;
   #clientKey: Uint8Array | undefined;
@@ -212,6 +213,7 @@ class Life {
     while (!this.#call('change', this.#library.forgetPsks));
     this.#ask('q3');
     this.#until(() => this.#ends.get('q3') !== 0, 'the third question ends');
+    this.#cancel('cancelled');
     this.#ask('q4');
     this.#ask('q5');
     this.#call('end');
@@ -244,6 +246,14 @@ class Life {
     if (isAsked) return;
     if (this.#ends.get(id) !== 0) this.#faults.push(`${id} ended, and was not asked`);
     this.#ask(id);
+  }
+
+  /** Asks, and cancels the question. */
+  #cancel(id: string): void {
+    const envelope = library.buildUtterance({ requestId: id, text: id });
+    while (!this.#call('ask', envelope));
+    while (!this.#call('cancel', envelope));
+    this.#cancelled = id;
   }
 
   /** Gives the link an input, and queues its orders. Returns whether it took the input. */
@@ -362,6 +372,7 @@ class Life {
   #hear(event: library.LinkEvent): void {
     this.#told.push(event.type);
     if (event.type === 'finish') this.#end(event.requestId);
+    if (event.type === 'part') this.#law(this.#ends.get(event.requestId) === 0, 'only questions have parts');
     if (event.type === 'unsent') {
       const { payload } = event.message as { payload?: { context?: { request_id?: string } } };
       const id = payload?.context?.request_id ?? '';
@@ -378,6 +389,7 @@ class Life {
   }
 
   #end(id: string): void {
+    this.#law(id !== this.#cancelled || id === '', 'a question that was cancelled does not end');
     const count = this.#ends.get(id);
     if (count !== undefined) this.#ends.set(id, count + 1);
   }

@@ -164,7 +164,7 @@ class Life {
     this.#wasEnded = false;
     this.#call('start');
     this.#after(5000, () => this.#act());
-    this.#clock.runUntil(this.#horizon + 150_000);
+    this.#clock.runUntil(this.#horizon + 200_000);
     this.#law(this.#laws.areAllDone, 'every question ends');
     const { state, deadline } = this.#link;
     const isBusy = this.#store !== undefined || this.#deriving !== undefined || this.#computing > 0;
@@ -474,7 +474,7 @@ class Life {
       this.#after(3000, () =>
         this.#hubSends(connection, {
           type,
-          data: { utterance: `re ${request_id}` },
+          data: { utterance: `re ${request_id}`, expect_response: this.#random.oneIn(4) },
           context: { request_id },
         }),
       );
@@ -506,6 +506,7 @@ class Life {
       const envelope = buildUtterance({ requestId: id, text });
       if (this.#random.oneIn(8)) this.#call('ask', envelope, 3000);
       else this.#call('ask', envelope);
+      if (this.#random.oneIn(5)) this.#after(5000, () => this.#call('cancel', envelope));
     } else if (way < 11)
       this.#call('send', this.#random.pick<JsonObject | Uint8Array>([{ a: 1 }, bytesOf('b')]));
     else if (way === 11) this.#call('send', { bad: Number.NaN });

@@ -38,6 +38,7 @@ test('collects the reply to a request over a session', () => {
     text: 'It is <emphasis>noon</emphasis>.',
     speech: 'It is noon.',
     displayItems: [],
+    expectsAnswer: false,
     sessionId: 'sess-1',
     requestId: 'req-1',
     policyDenied: false,
@@ -82,6 +83,7 @@ test('ends once', () => {
     ['denied', (collector) => collector.push(DENIED, true)],
     ['query-timeout', (collector) => collector.push(event('hive.query.timeout'), true)],
     ['spoken', (collector) => collector.timeout()],
+    ['timeout', (collector) => collector.stop()],
     ['closed', (collector) => collector.closed()],
   ];
   for (const [ending, end] of endings) {

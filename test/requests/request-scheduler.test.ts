@@ -5,6 +5,7 @@ import { buildUtterance } from '../../src/requests/build-request.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import {
   type FinishDecision,
+  type PartDecision,
   type RequestDecision,
   RequestScheduler,
   type SchedulerOptions,
@@ -39,7 +40,18 @@ test('sends a request over a session, and finishes it with the reply', () => {
       decisions.push(...scheduler.receive((message as { text: string }).text, 100));
     }
   }
-  const { reply, ...decision } = decisions[0] as FinishDecision;
+  const [part, finish] = decisions;
+  const { event: carrier, ...said } = part as PartDecision;
+  assert.is(carrier.type, 'speak');
+  assert.equal(said, {
+    do: 'part',
+    requestId: 'r',
+    text: 'It is noon.',
+    speech: 'It is noon.',
+    displayItems: [],
+    expectsAnswer: false,
+  });
+  const { reply, ...decision } = finish as FinishDecision;
   assert.is(reply.text, 'It is noon.');
   assert.equal(decision, {
     do: 'finish',
@@ -48,7 +60,7 @@ test('sends a request over a session, and finishes it with the reply', () => {
     isTruncated: false,
     wasSent: true,
   });
-  assert.is(decisions.length, 1);
+  assert.is(decisions.length, 2);
 });
 
 test('finishes with a reply that states the refusal', () => {
@@ -115,6 +127,7 @@ test('refuses a time that is not a finite number, and does not change', () => {
     const time = now as number;
     for (const call of [
       () => scheduler.request(request('x'), time),
+      () => scheduler.request(request('x'), 0, time ?? Number.NaN),
       () => scheduler.noteSent(time),
       () => scheduler.receive(event('speak', { request_id: 'r' }, { utterance: 'x' }), time),
       () => scheduler.expire(time),
@@ -124,7 +137,7 @@ test('refuses a time that is not a finite number, and does not change', () => {
       raisesLocal(call, 'bad-argument');
     }
   }
-  assert.is(scheduler.nextDeadline(0), 12000);
+  assert.is(scheduler.nextDeadline(0), 60000);
 });
 
 test('refuses options of the wrong type', () => {
@@ -133,8 +146,9 @@ test('refuses options of the wrong type', () => {
   for (const options of [null, 'x', 7, [], ...UNREADABLE, withThrowing('sessionId')]) refuse(options);
   for (const sessionId of [null, '', ' ', 7]) refuse({ sessionId });
   for (const deadlines of [null, 7, [], ...UNREADABLE]) refuse({ deadlines });
-  for (const waiting of [null, '1', Number.NaN, Number.POSITIVE_INFINITY, 3e9, 86_400_001, 0, -1])
-    refuse({ deadlines: { waiting } });
+  for (const saysHandled of [null, 0, 'yes']) refuse({ saysHandled });
+  for (const idle of [null, '1', Number.NaN, Number.POSITIVE_INFINITY, 3e9, 86_400_001, 0, -1])
+    refuse({ deadlines: { idle } });
 });
 
 test('refuses an unknown option by its name', () => {
@@ -144,9 +158,9 @@ test('refuses an unknown option by its name', () => {
 });
 
 test('uses the default for a deadline that is undefined', () => {
-  const scheduler = new RequestScheduler({ deadlines: { waiting: undefined as never, speaking: 1 } });
+  const scheduler = new RequestScheduler({ deadlines: { idle: undefined as never, speaking: 1 } });
   scheduler.request(request('r'), 0);
-  assert.is(scheduler.nextDeadline(0), 12000);
+  assert.is(scheduler.nextDeadline(0), 60000);
 });
 
 test('ignores messages that cannot be read', () => {

@@ -37,6 +37,7 @@ const TYPES: { [type: string]: (vector: Vector) => void } = {
     const collector = new ReplyCollector(options);
     for (const event of events) assert.is(collector.push(event, sole), collector.state);
     if (end === 'timeout') collector.timeout();
+    if (end === 'stop') collector.stop();
     if (end === 'closed') collector.closed();
     assert.is(collector.state, state);
     assert.is(collector.ending ?? null, ending);
@@ -46,16 +47,21 @@ const TYPES: { [type: string]: (vector: Vector) => void } = {
 
   RequestScheduler({ options, steps, results }) {
     const scheduler = new RequestScheduler(options);
-    for (const [i, { at, do: operation, envelope, message, requestId }] of steps.entries()) {
+    for (const [i, { at, do: operation, envelope, message, requestId, timeout }] of steps.entries()) {
       let decisions: readonly RequestDecision[] = [];
-      if (operation === 'request') decisions = scheduler.request(envelope, at);
+      if (operation === 'request') decisions = scheduler.request(envelope, at, timeout);
       if (operation === 'note-sent') scheduler.noteSent(at);
       if (operation === 'receive') decisions = scheduler.receive(message, at);
       if (operation === 'expire') decisions = scheduler.expire(at);
       if (operation === 'cancel') decisions = scheduler.cancel(requestId, at);
       if (operation === 'closed') decisions = scheduler.closed();
       const deadline = scheduler.nextDeadline(at) ?? null;
-      assert.equal({ decisions: decisions.map(decisionToJson), deadline }, results[i], `step ${i + 1}`);
+      const { saysHandled = null } = scheduler;
+      assert.equal(
+        { decisions: decisions.map(decisionToJson), deadline, saysHandled },
+        results[i],
+        `step ${i + 1}`,
+      );
     }
   },
 };

@@ -6,7 +6,7 @@ The rules are those of docs/reference/sessions.md, "The link", of the session's 
 import files
 import peer
 from files import CHACHAPOLY
-from link_script import NODE_ID, WAIT, Link, finish, frame, question, speech, tell, unsent
+from link_script import NODE_ID, REPLY_WAIT, WAIT, Link, finish, frame, handled, question, said, speech, tell, unsent
 from peer import compact, envelope, flip, public_key
 from script import ANNOUNCEMENT, HELLO, offer_of, shake
 
@@ -52,6 +52,10 @@ NOTES = {
     "Timeout": (
         "A hub that is silent is given up after 30 seconds in each state. An implementation that fails most likely waits for ever, "
         "or keeps the deadline of a connection that has ended."
+    ),
+    "Cancel": (
+        "Of a question that was cancelled nothing is told any more. An implementation that fails most likely sends it on the next "
+        "connection, or keeps its session busy."
     ),
     "Questions": (
         "A question waits until a connection is ready and its session is free, and ends exactly once. An implementation that fails "
@@ -343,7 +347,7 @@ def questions():
         return asking(comment).start().connect()
 
     spoken = connected("asked, and answered").asks("q-1").after(500)
-    spoken.heard("q-1").hear(speech("q-1"))
+    spoken.heard("q-1").hear(speech("q-1"), said("q-1"))
     spoken.wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     before = asking("asked before `start`").waits("q-1").start().connect(lambda it: [it.sent("q-1")])
     paused = asking("asked during a pause, which may be long").start().lost().waits("q-1", timeout=100000).wake()
@@ -361,7 +365,7 @@ def questions():
     lost = connected("the connection is lost").asks("q-1").lost("dropped", finish("q-1", "closed", error="dropped")).wake()
     lost.connect()
     busy = connected("two in one session: the second has its turn").asks("q-1").waits("q-2").hear(speech("q-2"), tell_event("q-2"))
-    busy.heard("q-1").hear(speech("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon."), it.sent("q-2")])
+    busy.heard("q-1").hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon."), it.sent("q-2")])
     unsent_one = connected("two in one session: the second was not sent, and waits for the next connection").asks("q-1").waits("q-2")
     unsent_one.lost("dropped", finish("q-1", "closed", error="dropped")).wake()
     unsent_one.connect(lambda it: [it.sent("q-2")])
@@ -380,9 +384,53 @@ def questions():
     both.connect(lambda it: [it.sent("q-1"), it.sent("q-2", session="other")])
     fresh = asking("the key was accepted: questions wait for the store", fresh=True).waits("q-1").start().hello().offer()
     fresh.answer(lambda it: [it.stores(staticKeyIsFresh=False)]).stored(lambda it: [it.sent("q-1")])
+    limited = connected("a timeout counts for the answer, too").asks("q-1", timeout=3000).after(500)
+    limited.heard("q-1").hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "timeout", "It is noon.")])
+    rest = asking("what is left of a timeout when the question is sent").waits("q-1", timeout=40000).start().after(9000)
+    rest.connect(lambda it: [it.sent("q-1")]).wake(lambda it: [it.over("q-1", "timeout")])
+    parts = connected("each part is told as it comes, and the hub says that it is done").asks("q-1").after(100)
+    parts.heard("q-1").hear(speech("q-1", "One."), said("q-1", "One.")).after(4000)
+    parts.heard("q-1").hear(speech("q-1", "Two."), said("q-1", "Two.")).after(100)
+    parts.timers.pop("reply q-1")
+    parts.hear(handled("q-1"), finish("q-1", "handled", "One. Two."))
+    known_hub = connected("that the hub says when it is done is known on the next connection").asks("q-1")
+    known_hub.heard("q-1").hear(speech("q-1"), said("q-1"))
+    known_hub.timers.pop("reply q-1")
+    known_hub.hear(handled("q-1"), finish("q-1", "handled", "It is noon.")).lost().wake().connect().asks("q-2")
+    known_hub.heard("q-2", REPLY_WAIT).hear(speech("q-2"), said("q-2"))
+    known_hub.wake(lambda it: [it.over("q-2", "spoken", "It is noon.")]).resumes().lost().wake().connect().asks("q-3")
+    known_hub.heard("q-3").hear(speech("q-3"), said("q-3"))
+    other_hub = connected("that a hub omits it is not known of another one").asks("q-1").heard("q-1").hear(speech("q-1"), said("q-1"))
+    other_hub.wake(lambda it: [it.over("q-1", "spoken", "It is noon.")]).lost().wake().hello("hub-2").offer()
+    other_hub.derived().answer().stored().asks("q-2").heard("q-2").hear(speech("q-2"), said("q-2"))
+    other_hub.wake(lambda it: [it.over("q-2", "spoken", "It is noon.")]).lost().wake().connect().asks("q-3")
+    other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
     tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, repeated, person]
-    return [*tests, unsolicited, both, fresh, without]
+    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, both, fresh, without]
+
+
+def cancels():
+    def asking(comment, **options):
+        return known(comment, "Cancel", questions=True, **options)
+
+    def connected(comment):
+        return asking(comment).start().connect()
+
+    before = asking("before it could be sent").start().waits("q-1").waits("q-2").cancel("q-1").connect(lambda it: [it.sent("q-2")])
+    sent = connected("one that was sent: the next in its session has its turn").asks("q-1").waits("q-2")
+    sent.after(100).cancel("q-1", lambda it: [it.sent("q-2")]).hear(speech("q-1"), tell_event("q-1"))
+    part = connected("one that was answered in part").asks("q-1").heard("q-1").hear(speech("q-1"), said("q-1"))
+    part.cancel("q-1").hear(speech("q-1", "One."), tell_event("q-1"))
+    waiting = connected("one that waits for its turn").asks("q-1").waits("q-2").cancel("q-2").after(100).heard("q-1")
+    waiting.hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")]).after(60000).step("wake")
+    over = connected("one that has ended, and one that was never asked").asks("q-1").wake(lambda it: [it.over("q-1", "timeout")])
+    over.cancel("q-1").cancel("q-2")
+    lost = connected("the connection is lost afterwards").asks("q-1").cancel("q-1").lost()
+    held = asking("while a keyring is being stored", pinned=False, fresh=True).start().connect().asks("q-1").waits("q-2").waits("q-3")
+    held.hear(NEXT, tell_event(type="mycroft.mic.listen"), held.stores(staticKeyIsFresh=False)).cancel("q-1").cancel("q-2")
+    held.stored(lambda it: [it.sent("q-3")])
+    return [before, sent, part, waiting, over, lost, held]
 
 
 def sending():
@@ -512,7 +560,7 @@ def others():
 
 def build():
     topics = [first_contacts, reconnects, kk_failures, passwords, stores, late_calls, derivations, pauses, timeouts, questions]
-    topics += [sending, ends, own_failures, persons, others]
+    topics += [cancels, sending, ends, own_failures, persons, others]
     tests = [script.test() for topic in topics for script in topic()]
     groups = [files.group("ClientLink", [*peer.SOURCE[:-1], RULES], tests)]
     description = "A client across all its connections: what it opens, writes, stores, derives and tells after each input."

@@ -15,7 +15,7 @@ from script import MESSAGE_1_PAYLOAD, NODE_ID, frame, offer_of, shake
 SITE_ID = "lobby"
 WAIT = 30000  # for the hub, in each state that waits for it
 DRAW = "800000"  # half of a pause
-REPLY_WAIT, SPEAKING = 12000, 250  # for a reply, and for more of it
+REPLY_WAIT, UNSURE = 60000, 5000  # for a reply, and for more of it from a hub that is not known
 UNSENT_WAIT = 60000
 
 
@@ -31,6 +31,10 @@ def finish(id, ending, text="", error=None):
     return tell("finish", requestId=id, ending=ending, text=text, error=error)
 
 
+def said(id, text="It is noon.", asks=False):
+    return tell("part", requestId=id, text=text, expectsAnswer=asks)
+
+
 def question(id, session=None):
     """A bus message with a request id."""
     context = {"request_id": id, **({"session": {"session_id": session}} if session else {})}
@@ -40,6 +44,10 @@ def question(id, session=None):
 
 def speech(id, text="It is noon."):
     return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": {"request_id": id}}}
+
+
+def handled(id):
+    return {"msg_type": "bus", "payload": {"type": "ovos.utterance.handled", "data": {}, "context": {"request_id": id}}}
 
 
 def content(message):
@@ -78,6 +86,7 @@ class Link:
         self.xx_alone = False
         self.is_asked = False  # whether a person is asked, and the link dials on
         self.at, self.number, self.state = 0, 0, "waiting"
+        self.until = {}  # when the time of questions is up
         self.limit, self.timers, self.storing, self.awaits_ready = 2000, {}, None, False
         self.steps, self.results = [], []
 
@@ -239,14 +248,26 @@ class Link:
     def send(self, message, *orders):
         return self.step("send", *orders, **content(message))
 
-    def asks(self, id, session=None):
+    def limit_of(self, id, timeout):
+        if timeout is not None:
+            self.until[id] = self.at + timeout
+        return {} if timeout is None else {"timeout": timeout}
+
+    def asks(self, id, session=None, timeout=None):
         """A question that is sent at once."""
-        return self.ask(id, self.sent(id, session), session=session)
+        limit = self.limit_of(id, timeout)
+        return self.ask(id, self.sent(id, session), session=session, **limit)
 
     def waits(self, id, session=None, timeout=None):
         """A question that cannot be sent yet."""
-        self.timers[f"unsent {id}"] = self.at + (timeout or UNSENT_WAIT)
-        return self.ask(id, session=session, **({"timeout": timeout} if timeout else {}))
+        limit = self.limit_of(id, timeout)
+        self.timers[f"unsent {id}"] = self.until.get(id, self.at + UNSENT_WAIT)
+        return self.ask(id, session=session, **limit)
+
+    def cancel(self, id, *orders):
+        self.timers.pop(f"unsent {id}", None)
+        self.timers.pop(f"reply {id}", None)
+        return self.step("cancel", *called(orders, self), requestId=id)
 
     def connect(self, *further):
         """A whole handshake of a connection that was dialled."""
@@ -309,7 +330,7 @@ class Link:
     def sent(self, id, session=None):
         """A question that is sent now."""
         self.timers.pop(f"unsent {id}", None)
-        self.timers[f"reply {id}"] = self.at + REPLY_WAIT
+        self.replies_by(id, REPLY_WAIT)
         return self.seal(question(id, session))
 
     def is_late(self, id, error):
@@ -317,10 +338,13 @@ class Link:
         self.timers.pop(f"unsent {id}")
         return unsent(question(id), error)
 
-    def heard(self, id):
-        """The hub is about to answer a question."""
-        self.timers[f"reply {id}"] = min(self.timers[f"reply {id}"], self.at + SPEAKING)
+    def replies_by(self, id, wait):
+        self.timers[f"reply {id}"] = min(self.at + wait, self.until.get(id, self.at + wait))
         return self
+
+    def heard(self, id, wait=UNSURE):
+        """The hub is about to answer a question."""
+        return self.replies_by(id, wait)
 
     def over(self, id, ending, text=""):
         """A question has ended."""

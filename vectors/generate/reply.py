@@ -49,6 +49,10 @@ NOTES = {
         "What is said adds up, and what is said under both names counts once. A failure most likely keeps the last "
         "alone, or says it twice."
     ),
+    "Stop": (
+        "A request whose time is up ends as a timeout although the hub still speaks, and keeps what was said. A failure most "
+        "likely takes the reply for a complete one."
+    ),
     "Timeout": (
         "A deadline ends a request, with what was said. A failure most likely drops that, or does not tell silence from "
         "speech without an end."
@@ -96,6 +100,7 @@ def replies(comment, flag, events, state="done", ending="handled", text="", raw=
             "text": text,
             "speech": reply.get("speech", text),
             "displayItems": reply.get("items", []),
+            "expectsAnswer": reply.get("asks", False),
             "sessionId": session,
             "requestId": "req-1",
             "policyDenied": ending == "denied" and by_policy,

@@ -352,7 +352,7 @@ export class LinkWorld {
     const link = new ClientLink(optionsOf(this.scenario));
     const [from, to] = [insideOf(this.link), insideOf(link)];
     const { policy, session } = from;
-    const { scheduler, open } = from.questions;
+    const { scheduler, open, hubs } = from.questions;
     const parts = copied({ policy, session, scheduler });
     assignFields(from, to, [
       'options',
@@ -370,6 +370,8 @@ export class LinkWorld {
     to.session = parts.session;
     to.questions.scheduler = parts.scheduler;
     to.questions.open = open.map((question) => ({ ...question }));
+    to.questions.hubs = hubs.map((hub) => ({ ...hub }));
+    to.questions.hub = to.questions.hubs[hubs.indexOf(from.questions.hub!)];
     to.events = from.events.slice();
     to.store.changes = from.store.changes.slice();
     const { psk, nodeId } = from.derivation;
@@ -397,6 +399,8 @@ export interface Inside {
   questions: {
     scheduler: object | undefined;
     open: { until: number; isHanded: boolean; envelope: JsonObject }[];
+    hubs: object[];
+    hub: object | undefined;
   };
   [field: string]: unknown;
 }

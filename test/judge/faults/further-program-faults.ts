@@ -299,7 +299,11 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-151': [
-    broken('speech keeps its markup', [COLLECTOR, 'this.said.map(speakable)', 'this.said']),
+    broken('speech keeps its markup', [
+      COLLECTOR,
+      'this.spoken.push(speech.speech)',
+      'this.spoken.push(text)',
+    ]),
     broken('the declared session id counts', [
       COLLECTOR,
       'this.returnedSession ?? this.declaredSession ?? null',
@@ -344,16 +348,26 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-154': [
-    broken('a reply has 13 seconds', [SCHEDULER, 'waiting: 12000', 'waiting: 13000']),
+    broken('a reply has 13 seconds', [SCHEDULER, 'idle: 60000', 'idle: 13000']),
     broken('speech has half a second', [SCHEDULER, 'speaking: 250', 'speaking: 500']),
     broken('a request waits for its whole time in each state', [
       SCHEDULER,
-      'Math.min(sentAt + waiting, since',
-      'Math.min(Infinity, since',
+      "if (state === 'waiting') return",
+      'if (true) return',
+    ]),
+    broken('a hub is never known to say that it is done', [
+      SCHEDULER,
+      'this.saysHandled = true;\n    }\n    const { part }',
+      '}\n    const { part }',
+    ]),
+    broken('a hub that asks back does not go on under the earlier id', [
+      COLLECTOR,
+      'requestId === this.requestId || requestId === this.continues',
+      'requestId === this.requestId',
     ]),
     broken('a cancelled request goes on', [
       SCHEDULER,
-      'request.collector.timeout();\n    return this.decide(at);',
+      'request.collector.stop();\n    return this.decide(at);',
       'return this.decide(at);',
     ]),
     broken('a message that was noted is refused at no time', [
@@ -365,8 +379,8 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
   'P-155': [
     broken('a request that waited counts as sent', [
       SCHEDULER,
-      'wasSent: sentAt !== undefined };',
-      'wasSent: true };',
+      'const wasSent = sentAt !== undefined;',
+      'const wasSent = true;',
     ]),
   ],
 };

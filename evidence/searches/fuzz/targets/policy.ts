@@ -141,6 +141,7 @@ export function link(random: Random): void {
   const value = (): unknown =>
     random.oneIn(2) ? hostile(random) : random.bytes(random.pick([0, 16, 32, 65]));
   const text = (): string => JSON.stringify(mutatedJson(random, HELLO));
+  let asked: object = {};
   const inputs: { readonly [name in Input]: () => readonly unknown[] } = {
     start: () => [],
     opened: () => [number()],
@@ -150,7 +151,11 @@ export function link(random: Random): void {
     derived: () => [number(), random.oneIn(2) ? random.bytes(32) : random.pick(FAILURES)],
     computed: () => [number(), random.oneIn(2) ? random.bytes(32) : random.pick(FAILURES)],
     wake: () => [],
-    ask: () => [{ n: random.next(), payload: { data: value() } }, random.below(70_000)],
+    ask: () => {
+      asked = { n: random.next(), payload: { data: value() } };
+      return [asked, random.below(70_000)];
+    },
+    cancel: () => [random.oneIn(4) ? value() : asked],
     send: () => [value()],
     trust: () => [],
     change: () => [random.oneIn(4) ? number() : forgetPsks],

@@ -18,8 +18,11 @@ const TYPES = [
 const SESSIONS = [undefined, 'default', 's1', 's2', '__proto__'];
 
 export function requests(random: Random): void {
-  const scheduler = new RequestScheduler({ sessionId: random.pick(SESSIONS) });
+  const saysHandled = random.pick([undefined, true, false]);
+  const scheduler = new RequestScheduler({ sessionId: random.pick(SESSIONS), saysHandled });
   const open = new Map<string, boolean>();
+  /** What was said in parts, by the id of the request. */
+  const said = new Map<string, string[]>();
   let now = 0;
   let made = 0;
   const carryOut = (what: string, call: () => RequestDecision[]): void => {
@@ -29,24 +32,30 @@ export function requests(random: Random): void {
       if (decision.do === 'handle') continue;
       const wasSent = open.get(decision.requestId);
       if (wasSent === undefined) breach(`${decision.do} for a request that has ended`);
-      if (decision.do === 'send') {
+      if (decision.do === 'part') {
+        if (!wasSent) breach('a part of a reply to a request that was not sent');
+        said.set(decision.requestId, [...(said.get(decision.requestId) ?? []), decision.text]);
+      } else if (decision.do === 'send') {
         if (wasSent) breach('a request is sent twice');
         open.set(decision.requestId, true);
       } else {
         if (decision.wasSent !== wasSent) breach('wasSent is not what happened');
+        const parts = (said.get(decision.requestId) ?? []).filter((text) => text !== '');
+        if (parts.join(' ') !== decision.reply.text) breach('the parts together are not the reply');
         open.delete(decision.requestId);
       }
     }
   };
   for (let i = random.below(24); i > 0; i--) {
-    now += random.pick([0, 1, 100, 300, 6000, 13_000]);
+    now += random.pick([0, 1, 100, 300, 6000, 61_000]);
     const act = random.below(8);
     if (act < 2) {
       const requestId = `r${made++}`;
       const envelope = ask('build', () => build(random, requestId));
       if (envelope.error !== undefined) continue;
       open.set(requestId, false);
-      carryOut('request()', () => scheduler.request(envelope.value, now));
+      const timeout = random.pick([undefined, 200, 10_000]);
+      carryOut('request()', () => scheduler.request(envelope.value, now, timeout));
     } else if (act < 6) carryOut('receive()', () => scheduler.receive(message(random, made), now));
     else if (act === 6) carryOut('cancel()', () => scheduler.cancel(`r${random.below(made + 1)}`, now));
     else if (random.oneIn(2)) scheduler.noteSent(now);

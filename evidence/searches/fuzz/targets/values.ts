@@ -95,7 +95,7 @@ export const LOCAL: { readonly [name: string]: Call } = {
   'policy.begin': [on(() => new library.ConnectionPolicy(policy), (own, now) => own.begin(now)), [1]],
   'policy.take': [on(() => new library.ConnectionPolicy(policy), (own, event, now) => own.take(event, now)), [ended, 1]],
   'policy.deadline': [on(() => new library.ConnectionPolicy(policy), (own, state, now) => own.deadline(state, now)), ['ready', 1]],
-  RequestScheduler: [make(library.RequestScheduler), [{ sessionId: 's', deadlines: { waiting: 1 } }]],
+  RequestScheduler: [make(library.RequestScheduler), [{ sessionId: 's', deadlines: { idle: 1 }, saysHandled: true }]],
   ReplyCollector: [make(library.ReplyCollector), [{ requestId: 'r', sessionId: 's', type: 't' }]],
   'scheduler.request': [on(() => new library.RequestScheduler(), (own, envelope, now) => own.request(envelope, now)), [library.buildUtterance(request), 1]],
   'scheduler.receive': [on(() => new library.RequestScheduler(), (own, text, now) => own.receive(text, now)), ['{}', 1]],
