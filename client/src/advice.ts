@@ -114,7 +114,9 @@ export function sentenceForAnswer({
     case 'query-timeout':
       return 'The hub asked others, and none of them answered in time.';
     case 'timeout':
-      return 'The hub did not answer in time.';
+      return reply.rawEvent === null
+        ? 'The hub did not answer in time.'
+        : 'The hub did not complete its answer in time.';
     case 'closed':
       return 'The connection ended before the answer was complete.';
   }

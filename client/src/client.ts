@@ -296,6 +296,7 @@ export class Client {
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
     if (speech !== undefined) this.#listeners.emit(speech);
     if (event.type === 'trace') this.#follow(event.what);
+    if (event.type === 'connect') this.#conversation.ownSessionId = event.sessionId;
   };
 
   /** What listeners are told of the messages of a session. */
@@ -307,6 +308,7 @@ export class Client {
     } else if (what.type === 'message' && what.kind === 'json') {
       const envelope = envelopeIn(what.text);
       if (envelope !== undefined) this.#listeners.emit({ type: 'envelope', envelope });
+      else this.#conversation.keepState(what.text);
     }
   }
 
@@ -321,6 +323,7 @@ export class Client {
     const { identity, lang } = this.#options;
     const { sessionId } = this.#conversation;
     const envelope = envelopeOf(question, requestId, { siteId: identity.siteId, lang, sessionId });
+    this.#conversation.returnState(envelope);
     this.#languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
     return envelope;
   }

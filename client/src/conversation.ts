@@ -9,17 +9,41 @@ import {
   type JsonObject,
   parseJson,
   ReplyCollector,
+  readHubEvent,
+  sessionIdsMatch,
 } from 'hub-protocol';
 import type { ClientEvent, ConnectOptions, SpeakEvent } from './options.ts';
 
 type Given = DisclosureSituation['lastGiven'];
 type DisclosureEvent = Extract<ClientEvent, { type: 'disclosure' }>;
 
+/**
+ * The fields of a session that the hub's assistant keeps with its client: whom it waits for, and what was spoken of. The first four
+ * are those of OpenVoiceOS 3, the others those of OpenVoiceOS 2.
+ */
+const STATE = [
+  'active_handlers',
+  'converse_handlers',
+  'response_mode',
+  'intent_context',
+  'active_skills',
+  'utterance_states',
+  'context',
+] as const;
+
+/** Of how many sessions, and in how long a message of the hub. */
+const MOST_STATES = 100;
+const LONGEST_STATE = 65_536;
+
 export class Conversation {
   readonly #options: ConnectOptions;
   #lastGiven: Given;
   /** The session of questions that name none; `undefined` for the session of the connection. */
   #sessionId: string | undefined;
+  /** The session of the connection. */
+  ownSessionId: string | undefined;
+  /** The state of sessions, by the id that the hub returned. */
+  readonly #states = new Map<string, JsonObject>();
   /** The speech that was told last. */
   #last: { readonly type: string; readonly text: string } | undefined;
 
@@ -37,6 +61,31 @@ export class Conversation {
   renew(sessionId: string): void {
     this.#sessionId = sessionId;
     if (this.#lastGiven === 'this-session') this.#lastGiven = 'earlier-session';
+  }
+
+  /** Keeps the state of the session that a message of the hub carries. */
+  keepState(text: string): void {
+    const event = text.length > LONGEST_STATE ? undefined : readHubEvent(text);
+    if (event?.sessionId === undefined) return;
+    const session = sessionOf(event.payload);
+    const state: JsonObject = {};
+    for (const name of STATE) if (session[name] !== undefined) state[name] = session[name];
+    this.#states.delete(event.sessionId);
+    this.#states.set(event.sessionId, state);
+    if (this.#states.size > MOST_STATES) this.#states.delete([...this.#states.keys()][0]!);
+  }
+
+  /** Gives the hub's assistant its state back with the next question of a session, unless the program does. */
+  returnState({ payload }: JsonObject): void {
+    const session = sessionOf(payload as JsonObject);
+    const { session_id = this.ownSessionId } = session as { session_id?: string };
+    const [, state] = [...this.#states].find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
+    if (state === undefined || STATE.some((name) => session[name] !== undefined)) return;
+    const { expires_at } = Object(state.response_mode);
+    const isExpired = Number(expires_at) * 1000 <= Date.now();
+    for (const name of STATE) {
+      if (state[name] !== undefined && !(isExpired && name === 'response_mode')) session[name] = state[name];
+    }
   }
 
   /**
@@ -68,6 +117,11 @@ export class Conversation {
     const expectsAnswer = message.data.expect_response === true;
     return { type: 'speak', text, speech, displayItems, expectsAnswer, message };
   }
+}
+
+/** The session in a bus message. */
+function sessionOf({ context }: JsonObject): JsonObject {
+  return Object(Object(context).session);
 }
 
 /** The envelope in a message of the hub, unless it is a bus message, which the link reads. */

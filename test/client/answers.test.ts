@@ -1,6 +1,7 @@
 /** How the promise of `ask` ends: with an answer, with a sentence that says what is missing, or with an error. */
+import { AbortController as PolyfilledController } from 'abort-controller';
 import { RemoteError } from 'hub-protocol';
-import type { AskError } from 'hub-protocol-client';
+import type { AskError, AskOptions, Part } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWorlds, newWorld, until } from './world.ts';
@@ -181,6 +182,169 @@ test('a question that the hub does not answer has a message for a person', async
   const { ending, tell } = await client.ask('hello');
   assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
 });
+
+/** A client of a hub that answers nothing by itself. */
+function mute(): {
+  world: ReturnType<typeof newWorld>;
+  client: ReturnType<ReturnType<typeof newWorld>['start']>;
+} {
+  const world = newWorld();
+  world.isMute = true;
+  return { world, client: world.start() };
+}
+
+test('each part of an answer is passed on as it comes, with the message that carried it', async () => {
+  const { world, client } = mute();
+  const parts: Part[] = [];
+  const answer = client.ask('hello', { onPart: (part) => parts.push(part) });
+  await until(() => world.questions === 1);
+  world.tell('speak', { utterance: 'Which <b>colour</b>?', image: 'c.png', expect_response: true });
+  await until(() => parts.length === 1);
+  world.tell('ovos.utterance.speak', { utterance: 'Red?' });
+  world.tell('ovos.utterance.handled');
+  const { reply } = await answer;
+  const [first, second] = parts;
+  assert.equal(
+    parts.map(({ text }) => text),
+    ['Which <b>colour</b>?', 'Red?'],
+  );
+  assert.equal(
+    [first!.speech, first!.displayItems.length, first!.expectsAnswer, first!.message.type, first!.requestId],
+    ['Which colour?', 1, true, 'speak', reply.requestId],
+  );
+  assert.equal([second!.displayItems, second!.expectsAnswer, reply.expectsAnswer], [[], false, false]);
+  assert.is(reply.text, 'Which <b>colour</b>? Red?');
+});
+
+test('an error in the function for parts is reported as uncaught, and the answer comes', async () => {
+  const thrown = new Error('thrown in onPart');
+  const caught = new Promise((resolve) => process.once('uncaughtException', resolve));
+  const client = newWorld().start();
+  const onPart = (): void => {
+    throw thrown;
+  };
+  assert.is((await client.ask('hello', { onPart })).ending, 'handled');
+  assert.is(await caught, thrown);
+});
+
+test('an abort rejects with its reason, and nothing of the question is sent afterwards', async () => {
+  const { world, client } = mute();
+  const [aborter, reason] = [new AbortController(), new Error('the person has left')];
+  const [first, second] = [client.ask('one'), client.ask('two', { signal: aborter.signal })];
+  await until(() => world.questions === 1);
+  aborter.abort(reason);
+  assert.is(await second!.catch((error) => error), reason);
+  world.tell('speak', { utterance: 'One.' });
+  world.tell('ovos.utterance.handled');
+  assert.is((await first!).reply.text, 'One.');
+  world.isMute = false;
+  assert.is((await client.ask('three')).reply.text, 'You said: three');
+  assert.is(world.questions, 2);
+});
+
+test('an abort before there is a connection sends nothing', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start();
+  const aborter = new AbortController();
+  const answer = client.ask('one', { signal: aborter.signal }).catch((error) => error);
+  await until(() => world.dials > 0);
+  aborter.abort();
+  assert.is((await answer).name, 'AbortError');
+  world.isDown = false;
+  assert.is((await client.ask('two')).reply.text, 'You said: two');
+  assert.is(world.questions, 1);
+});
+
+test('after an abort no part comes, and the next question has its turn', async () => {
+  const { world, client } = mute();
+  const aborter = new AbortController();
+  const parts: string[] = [];
+  const onPart = ({ text }: Part): void => {
+    parts.push(text);
+    aborter.abort('enough');
+  };
+  const answer = client.ask('one', { signal: aborter.signal, onPart }).catch((error) => error);
+  const next = client.ask('two');
+  await until(() => world.questions === 1);
+  const one = world.asked;
+  world.tell('speak', { utterance: 'One.' });
+  assert.is(await answer, 'enough');
+  await until(() => world.questions === 2);
+  world.tell('speak', { utterance: 'And so on.' }, one);
+  world.tell('speak', { utterance: 'Two.' });
+  world.tell('ovos.utterance.handled');
+  assert.is((await next).reply.text, 'Two.');
+  assert.equal(parts, ['One.']);
+});
+
+test('a signal that was aborted before, also one that does not say why, sends nothing', async () => {
+  const world = newWorld();
+  const client = world.start();
+  const polyfilled = new PolyfilledController();
+  polyfilled.abort();
+  for (const signal of [AbortSignal.abort(), polyfilled.signal as unknown as AbortSignal]) {
+    assert.is(await client.ask('one', { signal }).catch(({ name }) => name), 'AbortError');
+  }
+  await client.ask('two');
+  assert.is(world.questions, 1);
+});
+
+test('an abort after the answer changes nothing, and the signal has no listener any more', async () => {
+  const aborter = new AbortController();
+  const { signal } = aborter;
+  let listeners = 0;
+  const { addEventListener, removeEventListener } = signal;
+  signal.addEventListener = (...args: Parameters<typeof addEventListener>) => {
+    listeners++;
+    addEventListener.apply(signal, args);
+  };
+  signal.removeEventListener = (...args: Parameters<typeof removeEventListener>) => {
+    listeners--;
+    removeEventListener.apply(signal, args);
+  };
+  const answer = await newWorld().start().ask('one', { signal });
+  aborter.abort();
+  assert.equal([answer.ending, listeners], ['handled', 0]);
+});
+
+test('a timeout ends a question that the hub still answers, with what has come', async () => {
+  const { world, client } = mute();
+  const answer = client.ask('one', { timeout: 300 });
+  await until(() => world.questions === 1);
+  world.tell('speak', { utterance: 'Once upon a time.' });
+  const { ending, reply, tell } = await answer;
+  assert.equal([ending, reply.text], ['timeout', 'Once upon a time.']);
+  assert.is(tell, 'The hub did not complete its answer in time.');
+});
+
+test('a hub that has said that it is done may pause, also after a reconnect', async () => {
+  const { world, client } = mute();
+  const story = async (): Promise<string> => {
+    const { questions } = world;
+    const answer = client.ask('hello');
+    await until(() => world.questions > questions);
+    world.tell('speak', { utterance: 'One.' });
+    await new Promise((resolve) => setTimeout(resolve, 400)); // longer than the pause of a hub that omits it
+    world.tell('speak', { utterance: 'Two.' });
+    world.tell('ovos.utterance.handled');
+    return (await answer).reply.text;
+  };
+  assert.is(await story(), 'One. Two.');
+  world.drop();
+  assert.is(await story(), 'One. Two.');
+});
+
+for (const [what, options] of [
+  ['a signal that is none', { signal: {} }],
+  ['a signal of null', { signal: null }],
+  ['a function for parts that is none', { onPart: 'print' }],
+] as const) {
+  test(`${what} is refused`, async () => {
+    const client = newWorld().start();
+    assert.is(await client.ask('hello', options as object as AskOptions).catch(codeOf), 'bad-argument');
+  });
+}
 
 test('a complete answer has no message', async () => {
   assert.is((await newWorld().start().ask('hello')).tell, undefined);

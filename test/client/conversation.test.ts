@@ -52,6 +52,67 @@ test('the disclosure does not come again after a reconnect, also for a voice cli
   assert.equal(told, [['en', ENGLISH], 'You said: one', 'You said: two', 'You said: three']);
 });
 
+const STATE = { active_skills: [['timer', 1795649873.1167028]], response_mode: { skill_id: 'timer' } };
+
+/** What each question returns of the state of its session, after a hub has told it a state with each answer. */
+async function returned(
+  states: readonly object[],
+  questions: readonly (string | object)[],
+): Promise<unknown[]> {
+  const world = newWorld();
+  const client = world.start();
+  const sent: unknown[] = [];
+  world.isMute = true;
+  for (const [i, question] of questions.entries()) {
+    const answer = client.ask(question as string);
+    await until(() => world.questions > i);
+    const { session, ...context } = world.asked as { session: JsonObject };
+    const { session_id = (world.greetings[0] as JsonObject).session_id!, ...asked } = session;
+    const { site_id, lang, request_id, ...state } = asked;
+    sent.push(state);
+    const told = { session_id: `n:${session_id}`, pipeline: ['stop'], ...states[i] };
+    world.tell('speak', { utterance: 'Which?' }, { ...context, session: told as JsonObject });
+    world.tell('ovos.utterance.handled', {}, { ...context, session: told as JsonObject });
+    await answer;
+  }
+  client.end();
+  return sent;
+}
+
+const inSession = (sessionId: string, context?: object): object => ({ text: 'hello', sessionId, context });
+
+test('the next question of a session returns the state that the hub’s assistant keeps with the client', async () => {
+  const questions = [inSession('a'), inSession('a'), inSession('b'), inSession('a')];
+  const sent = await returned([STATE, { active_skills: [] }], questions);
+  assert.equal(sent, [{}, STATE, {}, { active_skills: [] }]);
+});
+
+test('the session of the connection has a state, too', async () => {
+  assert.equal(await returned([STATE], ['one', 'two']), [{}, STATE]);
+});
+
+test('a state that the program gives is not replaced', async () => {
+  const own = { active_skills: [['alarm', 1]] };
+  assert.equal(await returned([STATE], [inSession('a'), inSession('a', { session: own })]), [{}, own]);
+});
+
+test('a state in which the hub waited for an answer is returned without that when it has expired', async () => {
+  const states = [-10, 10].map((seconds) => ({
+    active_skills: [],
+    response_mode: { skill_id: 'timer', expires_at: Date.now() / 1000 + seconds },
+  }));
+  const sent = await returned(states, [inSession('a'), inSession('a'), inSession('a')]);
+  assert.equal(sent, [{}, { active_skills: [] }, states[1]]);
+});
+
+test('the state of a hundred sessions is kept, and none of a long message', async () => {
+  const sessions = Array.from({ length: 101 }, (_, i) => inSession(`s${i}`));
+  const states = sessions.map(() => STATE);
+  const sent = await returned(states, [...sessions, inSession('s0'), inSession('s2')]);
+  assert.equal(sent.slice(100), [{}, {}, STATE]);
+  assert.equal(await returned([{ context: 'x'.repeat(70_000) }], [inSession('a'), inSession('a')]), [{}, {}]);
+});
+
 test('the disclosure does not come while there is no conversation', async () => {
   const { world, client, told } = listen();
   const ready = (): boolean => client.state === 'ready';

@@ -49,7 +49,8 @@ export class World {
   dials = 0;
   /** How many questions the hub has heard. */
   questions = 0;
-  #asked: JsonObject = {};
+  /** The context of the latest question. */
+  asked: JsonObject = {};
   /** Whether the hub answers no question by itself. */
   isMute = false;
   /** Whether connections end before anything arrives. */
@@ -94,7 +95,7 @@ export class World {
   }
 
   /** Sends an event of the hub's bus, by default in answer to the latest question. */
-  tell(type: string, data: JsonObject = {}, context: JsonObject = this.#asked): void {
+  tell(type: string, data: JsonObject = {}, context: JsonObject = this.asked): void {
     this.send(this.hub!.sendJson({ msg_type: 'bus', payload: { type, data, context } }));
   }
 
@@ -136,7 +137,7 @@ export class World {
         else if (event.type === 'pin') this.clientKey = event.key;
         else if (event.type === 'close') queueMicrotask(() => closed(event.code));
         else if (event.type === 'message' && event.kind === 'json') {
-          this.#asked = JSON.parse(event.text).payload.context;
+          this.asked = JSON.parse(event.text).payload.context;
           this.questions++;
         }
         if (!this.isMute) assistant.handle(event).forEach(send);
