@@ -101,7 +101,7 @@ export function sentenceForAnswer({
   ending,
   isTruncated,
   reply,
-}: Extract<LinkEvent, { type: 'finish' }>): string | undefined {
+}: Pick<Extract<LinkEvent, { type: 'finish' }>, 'ending' | 'isTruncated' | 'reply'>): string | undefined {
   if (isTruncated) return 'The answer is too long: a part of it was left out.';
   switch (ending) {
     case 'handled':

@@ -14,6 +14,7 @@ import {
   type RemoteError,
   RequestScheduler,
   readHubEvent,
+  wrap,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
@@ -26,16 +27,20 @@ import type {
   Answer,
   AskEvent,
   AskOptions,
+  CascadeOptions,
   ClientEvent,
   Connection,
   ConnectOptions,
   KeyringStore,
+  MeshAnswer,
   Platform,
+  QueryOptions,
   Question,
   Traced,
   Transport,
 } from './options.ts';
-import { assertOptions, readAskOptions } from './read-options.ts';
+import { collectAnswers, type Query } from './queries.ts';
+import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
 
 /** The longest timer, a day, in milliseconds: Node takes no more than 25. The link does nothing if it is woken too early. */
 const LONGEST_TIMER = 86_400_000;
@@ -62,6 +67,8 @@ export class Client {
   #closing: HubClosing = { hasSpoken: true };
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
+  /** How many questions have not ended. */
+  #asking = 0;
   #isBusy = false;
   #at = 0;
   /** Whether nobody has called `resume` or `end`. */
@@ -157,6 +164,7 @@ export class Client {
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
     const requestId = this.#newId();
     let signal: AskOptions['signal'];
+    this.#asking++;
     try {
       const asked = readAskOptions(options);
       signal = asked.signal;
@@ -171,7 +179,26 @@ export class Client {
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal);
       throw errorOf(error as Error, requestId, this.#sentenceFor(error as Error));
+    } finally {
+      this.#asking--;
     }
+  }
+
+  /**
+   * Asks the hub and, if it has no answer, the hubs above it. Resolves with the first answer, as `ask` does. The answer must be
+   * complete within `timeout`. Rejects as `ask`, and with the reason of `signal`.
+   */
+  async query(question: Question, options: QueryOptions = {}): Promise<MeshAnswer> {
+    const [answer] = await this.#collect('query', question, options);
+    return answer!;
+  }
+
+  /**
+   * Asks all hubs of the mesh. Resolves with their answers when `timeout` has passed: with none, if no hub has answered. Rejects as
+   * `query`.
+   */
+  cascade(question: Question, options: CascadeOptions = {}): Promise<MeshAnswer[]> {
+    return this.#collect('cascade', question, options);
   }
 
   /**
@@ -316,6 +343,26 @@ export class Client {
   #disclose(language?: string): void {
     const event = this.#conversation.disclose(language);
     if (event !== undefined) this.#listeners.emit(event);
+  }
+
+  /** Asks a mesh of hubs. */
+  async #collect(type: Query['type'], question: Question, given: CascadeOptions): Promise<MeshAnswer[]> {
+    const queryId = this.#newId();
+    let options: CascadeOptions = {};
+    this.#asking++;
+    try {
+      options = readQueryOptions(type, given);
+      const inner = this.#envelopeOf(question, queryId);
+      const envelope = wrap(type, inner, { queryId });
+      this.#languages.set(envelope, this.#languages.get(inner)!);
+      const isAlone = (): boolean => this.#asking === 1;
+      return await collectAnswers(this, { type, queryId, envelope, isAlone }, options);
+    } catch (error) {
+      if (options.signal?.aborted) throw reasonOf(options.signal);
+      throw errorOf(error as Error, queryId, this.#sentenceFor(error as Error));
+    } finally {
+      this.#asking--;
+    }
   }
 
   /** The envelope of a question of this conversation. */

@@ -110,11 +110,10 @@ export class Conversation {
     const requestId = 'unsolicited';
     const collector = new ReplyCollector({ requestId });
     collector.push({ ...message, requestId }, false);
-    const { text, speech, displayItems } = collector.reply;
+    const { text, speech, displayItems, expectsAnswer } = collector.reply;
     if (text === '' && displayItems.length === 0) return undefined;
     if (this.#last?.text === text && this.#last.type !== message.type) return undefined;
     this.#last = { type: message.type, text };
-    const expectsAnswer = message.data.expect_response === true;
     return { type: 'speak', text, speech, displayItems, expectsAnswer, message };
   }
 }

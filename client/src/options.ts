@@ -141,6 +141,28 @@ export interface AskError extends Error {
   readonly tell: string;
 }
 
+/** How to ask the hubs above. */
+export interface QueryOptions {
+  /** How long to wait for a connection and for the answer together, in milliseconds (default 60000). */
+  timeout?: number | undefined;
+  /** Ends the waiting: the promise rejects with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
+/** How to ask all hubs. */
+export interface CascadeOptions extends QueryOptions {
+  /** How long to collect answers, in milliseconds (default 10000). Nobody knows how many come. */
+  timeout?: number | undefined;
+  /** Called with each answer as soon as it is complete. */
+  onAnswer?: ((answer: MeshAnswer) => void) | undefined;
+}
+
+/** The answer of one hub to `query` or `cascade`. */
+export interface MeshAnswer extends Pick<Answer, 'ending' | 'reply' | 'isTruncated' | 'tell'> {
+  /** The node id of the hub that answers; `undefined` if it does not say. */
+  readonly hub: string | undefined;
+}
+
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */

@@ -7,7 +7,14 @@ import {
   RequestScheduler,
   readOptions,
 } from 'hub-protocol';
-import type { AskOptions, ConnectOptions, NodeOptions, Platform } from './options.ts';
+import type {
+  AskOptions,
+  CascadeOptions,
+  ConnectOptions,
+  NodeOptions,
+  Platform,
+  QueryOptions,
+} from './options.ts';
 
 /** The names of the options of all entries. */
 export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
@@ -94,11 +101,33 @@ export function readConnectOptions<Options extends ConnectOptions>(
 export function readAskOptions(options: AskOptions): AskOptions {
   const given = readOptions(options, 'options', { timeout: true, signal: true, onPart: true });
   const { signal, onPart } = given;
+  assertSignal(signal);
+  if (onPart !== undefined && typeof onPart !== 'function') {
+    throw new LocalError('bad-argument', '"onPart" expected a function');
+  }
+  return given;
+}
+
+function assertSignal(signal: AbortSignal | undefined): void {
   if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
     throw new LocalError('bad-argument', '"signal" expected an AbortSignal');
   }
-  if (onPart !== undefined && typeof onPart !== 'function') {
-    throw new LocalError('bad-argument', '"onPart" expected a function');
+}
+
+const QUERY_OPTIONS: OptionNames<QueryOptions> = { timeout: true, signal: true };
+const CASCADE_OPTIONS: OptionNames<CascadeOptions> = { ...QUERY_OPTIONS, onAnswer: true };
+
+/** @throws LocalError `bad-argument` */
+export function readQueryOptions(type: 'query' | 'cascade', options: CascadeOptions): CascadeOptions {
+  const names = type === 'query' ? QUERY_OPTIONS : CASCADE_OPTIONS;
+  const given = readOptions(options, 'options', names as OptionNames<CascadeOptions>);
+  const { timeout = 1, signal, onAnswer } = given;
+  if (!(typeof timeout === 'number' && timeout > 0 && timeout <= DAY)) {
+    throw new LocalError('bad-argument', '"timeout" expected more than 0 and at most a day');
+  }
+  assertSignal(signal);
+  if (onAnswer !== undefined && typeof onAnswer !== 'function') {
+    throw new LocalError('bad-argument', '"onAnswer" expected a function');
   }
   return given;
 }

@@ -1,0 +1,326 @@
+/** `query` and `cascade`: questions to a mesh of hubs, and how their answers are collected. */
+import type { JsonObject } from 'hub-protocol';
+import type { AskError, Client } from 'hub-protocol-client';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { endWorlds, newWorld, until, type World } from './world.ts';
+
+test.after.each(endWorlds);
+
+/** The envelope that the hub has heard last. */
+interface Heard {
+  readonly msg_type: string;
+  readonly metadata: { readonly query_id: string };
+  readonly payload: {
+    readonly msg_type: string;
+    readonly payload: { data: JsonObject; context: JsonObject };
+  };
+}
+
+/** A client, and the answers of its hub to what it has heard last. */
+function start(): {
+  world: World;
+  client: Client;
+  heard: Heard[];
+  answer: (hub: string | undefined, type: string, data?: JsonObject, other?: JsonObject) => void;
+  ready: () => Promise<void>;
+} {
+  const world = newWorld();
+  const client = world.start();
+  const heard: Heard[] = [];
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'sent') heard.push(what.envelope as unknown as Heard);
+  });
+  const answer = (
+    hub: string | undefined,
+    type: string,
+    data: JsonObject = {},
+    other: JsonObject = {},
+  ): void => {
+    const { msg_type, metadata } = heard.at(-1)!;
+    const { query_id } = metadata;
+    const named = hub === undefined ? {} : { responder_peer: hub };
+    const inner = { msg_type: 'bus', payload: { type, data, context: { query_id } } };
+    const envelope = { msg_type, metadata: { query_id, is_response: true, ...named }, payload: inner };
+    world.send(world.hub!.sendJson({ ...envelope, ...other }));
+  };
+  return { world, client, heard, answer, ready: () => until(() => client.state === 'ready') };
+}
+
+const failure = (promise: Promise<unknown>): Promise<AskError> =>
+  promise.then(
+    () => Promise.reject(new Error('there was an answer')),
+    (error) => error,
+  );
+
+test('a query is sent as soon as a connection is ready, and resolves with the whole answer of the hub', async () => {
+  const { client, heard, answer } = start();
+  const answered = client.query({ text: 'Who is at home?', lang: 'de-de' });
+  await until(() => heard.length === 1);
+  const [{ msg_type, metadata, payload }] = heard as [Heard];
+  assert.equal([msg_type, payload.msg_type], ['query', 'bus']);
+  assert.equal(payload.payload.data, { utterances: ['Who is at home?'], lang: 'de-de' });
+  assert.is(payload.payload.context.request_id, metadata.query_id);
+  answer('hub-2', 'speak', { utterance: 'Ann.' });
+  answer('hub-2', 'speak', { utterance: 'And Bob.', image: 'bob.png' });
+  answer('hub-2', 'hive.query.complete');
+  const { reply, ...rest } = await answered;
+  assert.equal([reply.text, reply.displayItems.length], ['Ann. And Bob.', 1]);
+  assert.equal(rest, { hub: 'hub-2', ending: 'handled', isTruncated: false, tell: undefined });
+});
+
+test('the disclosure comes before the answer to a query', async () => {
+  const { client, heard, answer } = start();
+  const log: unknown[] = [];
+  client.on('disclosure', ({ language }) => log.push(language));
+  const answered = client
+    .query({ text: 'Qui est là ?', lang: 'fr-fr' })
+    .then(({ reply }) => log.push(reply.text));
+  await until(() => heard.length === 1);
+  assert.equal(log, ['fr']);
+  answer('hub-2', 'speak', { utterance: 'Ann.' });
+  answer('hub-2', 'hive.query.complete');
+  await answered;
+  assert.equal(log, ['fr', 'Ann.']);
+});
+
+test('only answers to this query count', async () => {
+  const { client, heard, answer } = start();
+  const answered = client.query('Who is at home?');
+  await until(() => heard.length === 1);
+  const { query_id } = heard[0]!.metadata;
+  const others: JsonObject[] = [
+    { msg_type: 'cascade' },
+    { metadata: { query_id: 'other', is_response: true } },
+    { metadata: { query_id } },
+    { metadata: null },
+    { payload: { type: 'speak', data: { utterance: 'No.' } } },
+    { payload: 'No.' },
+  ];
+  for (const other of others) answer('hub-2', 'speak', { utterance: 'No.' }, other);
+  answer('hub-2', 'speak', { utterance: 'Yes.' });
+  answer('hub-2', 'hive.query.complete');
+  assert.is((await answered).reply.text, 'Yes.');
+});
+
+test('a query resolves with what has come when its time is over, and says so', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const silent = await client.query('Who is at home?', { timeout: 20 });
+  assert.equal([silent.ending, silent.reply.text, silent.hub], ['timeout', '', undefined]);
+  assert.match(silent.tell!, 'in time');
+  const begun = client.query('Who is at home?', { timeout: 200 });
+  answer('hub-2', 'speak', { utterance: 'Ann.' });
+  const { ending, reply, hub, tell } = await begun;
+  assert.equal([ending, reply.text, hub], ['timeout', 'Ann.', 'hub-2']);
+  assert.match(tell!, 'in time');
+});
+
+for (const [type, ending] of [
+  ['hive.query.timeout', 'query-timeout'],
+  ['hive.query.complete', 'handled'],
+] as const) {
+  test(`a query without an answer ends with ${type}`, async () => {
+    const { client, ready, answer } = start();
+    await ready();
+    const answered = client.query('Who is at home?');
+    answer(undefined, type);
+    const { hub, reply, ...rest } = await answered;
+    assert.equal([rest.ending, reply.text, hub], [ending, '', undefined]);
+  });
+}
+
+test('a cascade resolves with the answers of all hubs, and tells each when it is complete', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const told: unknown[] = [];
+  const answered = client.cascade('Who is at home?', {
+    timeout: 500,
+    onAnswer: ({ hub, reply }) => told.push([hub, reply.text]),
+  });
+  answer('hub-1', 'speak', { utterance: 'Ann.' });
+  answer('hub-2', 'speak', { utterance: 'Bob.' });
+  answer('hub-3', 'speak', { utterance: 'Cleo …' });
+  answer('hub-2', 'hive.query.complete');
+  answer('hub-1', 'speak', { utterance: 'And Dan.' });
+  answer('hub-1', 'hive.query.complete');
+  answer('hub-2', 'speak', { utterance: 'late' });
+  await until(() => told.length === 2);
+  assert.equal(told, [
+    ['hub-2', 'Bob.'],
+    ['hub-1', 'Ann. And Dan.'],
+  ]);
+  const answers = (await answered).map(({ hub, ending, reply }) => [hub, ending, reply.text]);
+  assert.equal(answers, [
+    ['hub-2', 'handled', 'Bob.'],
+    ['hub-1', 'handled', 'Ann. And Dan.'],
+    ['hub-3', 'timeout', 'Cleo …'],
+  ]);
+});
+
+test('a cascade that nobody answers resolves with no answer', async () => {
+  const { client, ready } = start();
+  await ready();
+  assert.equal(await client.cascade('Who is at home?', { timeout: 20 }), []);
+});
+
+test('a cascade keeps the answers of no more than 256 hubs', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const answered = client.cascade('Who is at home?', { timeout: 1500 });
+  for (let i = 0; i < 300; i++) answer(`hub-${i}`, 'speak', { utterance: String(i) });
+  assert.is((await answered).length, 256);
+});
+
+test('an error in onAnswer is reported as uncaught, and the cascade goes on', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve));
+  const onAnswer = (): never => {
+    throw new Error('of the program');
+  };
+  const answered = client.cascade('Who is at home?', { timeout: 200, onAnswer });
+  answer('hub-1', 'speak', { utterance: 'Ann.' });
+  answer('hub-1', 'hive.query.complete');
+  assert.match(String(await uncaught), 'of the program');
+  assert.is((await answered).length, 1);
+});
+
+test('a refusal ends the only question, and says why', async () => {
+  for (const denied_type of ['recognizer_loop:utterance', 'query']) {
+    const { world, client, ready } = start();
+    await ready();
+    const answered = client.query('Who is at home?');
+    world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
+    world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
+    const { ending, tell } = await answered;
+    assert.is(ending, 'denied');
+    assert.match(tell!, 'agent is running');
+  }
+});
+
+test('a refusal ends no query while another question is open', async () => {
+  const { world, client, ready } = start();
+  world.isMute = true;
+  await ready();
+  const both = [client.query('one', { timeout: 300 }), client.query('two', { timeout: 300 })];
+  world.tell('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' }, {});
+  assert.equal(
+    (await Promise.all(both)).map(({ ending }) => ending),
+    ['timeout', 'timeout'],
+  );
+  const asked = client.ask('three');
+  const third = client.query('four', { timeout: 300 });
+  await until(() => world.questions === 4);
+  world.tell('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' }, {});
+  assert.is((await third).ending, 'timeout');
+  client.end();
+  await failure(asked);
+});
+
+test('a query rejects if the connection ends before an answer, and resolves with a part of one', async () => {
+  const { world, client, ready, answer } = start();
+  await ready();
+  const lost = failure(client.query('one'));
+  world.drop();
+  const { code, requestId, tell } = await lost;
+  assert.equal([code, typeof requestId, typeof tell], ['dropped', 'string', 'string']);
+  await ready();
+  const begun = client.query('two');
+  answer('hub-2', 'speak', { utterance: 'Ann.' });
+  await new Promise(setImmediate);
+  world.drop();
+  const { ending, reply, tell: why } = await begun;
+  assert.equal([ending, reply.text], ['closed', 'Ann.']);
+  assert.match(why!, 'before the answer was complete');
+});
+
+test('a query rejects with the latest cause if no connection is ready in time', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start();
+  assert.is((await failure(client.query('one', { timeout: 200 }))).code, 'unavailable');
+  const slow = newWorld();
+  const never = slow.start({}, { open: () => ({ write() {}, close() {} }) });
+  assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'wrong-state');
+});
+
+test('a query rejects if a person must act', async () => {
+  const world = newWorld();
+  world.clientKey = new Uint8Array(32).fill(9); // the hub knows this client by another key
+  const client = world.start({ session: { trust: 'pinned-only' } });
+  const { code } = await failure(client.query('one'));
+  const asked = world.events.find((event) => event.type === 'ask');
+  assert.is(code, (asked!.error as AskError).code);
+});
+
+test('a query rejects after end, and when end is called', async () => {
+  const { client, ready } = start();
+  await ready();
+  const open = failure(client.query('one'));
+  client.end();
+  assert.equal(
+    [(await open).code, (await failure(client.cascade('two'))).code],
+    ['session-over', 'session-over'],
+  );
+});
+
+test('a query rejects with the reason of its signal', async () => {
+  const { client, heard, ready } = start();
+  await ready();
+  const reason = new Error('nobody waits');
+  const stopper = new AbortController();
+  const open = client.query('one', { signal: stopper.signal }).catch((error) => error);
+  stopper.abort(reason);
+  assert.is(await open, reason);
+  assert.is(heard.length, 1);
+  assert.is(await client.query('two', { signal: AbortSignal.abort(reason) }).catch((error) => error), reason);
+  assert.is(heard.length, 1);
+});
+
+test('a query that cannot be sent rejects with the mistake, at once or when a connection is ready', async () => {
+  const { client, ready } = start();
+  const bad = { text: 'one', context: { bad: Number.NaN } };
+  const early = failure(client.query(bad));
+  await ready();
+  for (const { code } of [await early, await failure(client.query(bad))]) assert.is(code, 'unsafe-number');
+});
+
+test('options and questions that are wrong are refused', async () => {
+  const { client } = start();
+  const codes = await Promise.all(
+    [
+      client.query('', {}),
+      client.query({ txt: 'one' } as never),
+      client.query('one', { timeOut: 1 } as never),
+      client.query('one', { onAnswer() {} } as never),
+      client.query('one', { timeout: 0 }),
+      client.query('one', { signal: true } as never),
+      client.cascade('one', { onAnswer: 1 } as never),
+    ].map(async (promise) => (await failure(promise)).code),
+  );
+  assert.equal(new Set(codes), new Set(['bad-argument']));
+});
+
+test('a query leaves no listener behind', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const added: string[] = [];
+  const on = client.on.bind(client);
+  const off = client.off.bind(client);
+  client.on = (type, listener) => {
+    added.push(type);
+    return on(type, listener);
+  };
+  client.off = (type, listener) => {
+    added.splice(added.indexOf(type), 1);
+    return off(type, listener);
+  };
+  const answered = client.query('one');
+  assert.ok(added.length > 3);
+  answer('hub-2', 'hive.query.complete');
+  await answered;
+  assert.equal(added, []);
+});
+
+test.run();
