@@ -11,12 +11,15 @@ const client = connect({
   identity: parseIdentity(await response.text()),
   policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
   allowPlaintext: location.hostname === 'localhost',
+  disclosure: { isShared: true },
 });
+let isLeft; // the timer after which the person has probably left
 
 client.on('deriving', ({ progress }) => status(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => status(`Connected to ${nodeId}`));
 client.on('reconnect', ({ after, tell }) => status(tell ?? `Connecting in ${Math.ceil(after / 1000)} s`));
-client.on('message', ({ message }) => say(message.data.utterance));
+client.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => say(text));
+client.on('speak', ({ text }) => say(text));
 client.on('ask', (event) => {
   status(event.tell);
   if (
@@ -32,6 +35,11 @@ byId('form').addEventListener('submit', async (submitted) => {
   const text = byId('question').value;
   byId('question').value = '';
   say(text);
+  clearTimeout(isLeft);
+  isLeft = setTimeout(() => {
+    byId('said').replaceChildren(); // for the next person
+    client.newConversation();
+  }, 120_000);
   const answer = await client.ask(text).catch((error) => error);
   if (answer.reply?.text) say(answer.reply.text);
   if (answer.tell !== undefined) status(answer.tell); // the answer is missing or incomplete

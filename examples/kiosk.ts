@@ -1,6 +1,6 @@
 /**
- * A kiosk in a terminal: each typed line is a question. It stays connected, survives restarts, asks when the hub has another
- * key, and shows instructions for operators. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
+ * A kiosk in a terminal: each typed line is a question, and an empty one says that the next person has come. It stays connected,
+ * survives restarts, asks when the hub has another key, and shows instructions for operators. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
  *
  *     node --import tsx examples/kiosk.ts IDENTITY.json KEYRING.json [CA.pem]
  */
@@ -15,6 +15,7 @@ const client = connect({
   keyring,
   ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
   policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
+  disclosure: { isShared: true },
 });
 let question: AskEvent | undefined;
 let said = '';
@@ -29,7 +30,8 @@ client.on('reconnect', ({ tell = said }) => {
   if (tell !== said) console.log(tell); // once, not at each attempt
   said = tell;
 });
-client.on('message', ({ message }) => console.log('The hub says:', message.data.utterance));
+client.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => console.log(text));
+client.on('speak', ({ text }) => console.log('The hub says:', text));
 client.on('ask', (event) => {
   console.log(event.tell, 'Type "trust" to take that key, or "again" to try again.');
   question = event;
@@ -41,6 +43,7 @@ terminal.on('line', async (line) => {
   question = undefined;
   if (asked !== undefined && line === 'trust') client.trust(asked);
   else if (asked !== undefined) client.resume();
+  else if (line === '') client.newConversation();
   else {
     const answer = await client.ask(line).catch((error: AskError) => error);
     if ('reply' in answer) console.log(answer.reply.text);

@@ -5,7 +5,7 @@
  *     node --import tsx examples/voice.ts IDENTITY.json KEYRING.json QUESTION.wav ANSWER.wav [CA.pem]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type HubEvent, parseIdentity } from 'hub-protocol';
+import { type HubEvent, type Json, parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client';
 
 const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub accepts no other
@@ -19,6 +19,7 @@ const client = connect({
   identity: parseIdentity(readFileSync(identityPath, 'utf8')),
   keyring,
   ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
+  disclosure: { isVoice: true },
 });
 const answers: Buffer[] = [];
 let microphone: ReturnType<typeof setInterval> | undefined;
@@ -37,6 +38,10 @@ client.on('connect', () => {
   }, CHUNK_MS);
 });
 client.on('close', () => clearInterval(microphone)); // the next connection streams the question again
+client.on('disclosure', ({ text, language }) => {
+  if (text === undefined) console.error('The AI disclosure must be fetched.');
+  else speakAloud(text, language === 'fr' ? 'fr-fr' : 'en-us'); // before the answer, once in each conversation
+});
 client.on('message', ({ message }) => {
   const { type, data } = message;
   console.log(type, data.utterance ?? data.utterances ?? '');
@@ -47,7 +52,7 @@ client.on('message', ({ message }) => {
   }
   leaveWhenDone();
 });
-client.on('speak', speakAloud);
+client.on('speak', ({ text, message }) => speakAloud(text, message.data.lang ?? 'en-us', message));
 client.on('bytes', ({ bytes, bin_type, metadata }) => {
   if (bin_type !== 'tts_audio') return;
   console.log(bin_type, metadata?.utterance, bytes.length);
@@ -60,8 +65,7 @@ client.on('bytes', ({ bytes, bin_type, metadata }) => {
 client.on('ask', ({ tell }) => fail(tell));
 
 /** Asks for the sound of a text, in pieces: HiveMind's hub puts the text into metadata of 255 bytes, or stays silent. */
-function speakAloud({ text, message }: { text: string; message: HubEvent }): void {
-  const { lang = 'en-us' } = message.data;
+function speakAloud(text: string, lang: Json, message?: HubEvent): void {
   const pieces = text.match(/\S.{0,98}(?=\s|$)|\S+/g) ?? [];
   for (const [i, utterance] of pieces.entries()) {
     awaited.push(i === pieces.length - 1 ? message : undefined);

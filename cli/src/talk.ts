@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type AskEvent, type Client, connect } from 'hub-protocol-client';
+import { type Answer, type AskEvent, type Client, type ClientEvent, connect } from 'hub-protocol-client';
 import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
@@ -18,6 +18,11 @@ export const TALK_OPTIONS: Options = {
     argument: 'FILE',
     help: 'a certificate authority to trust, as PEM (default: ca.pem next to the identity, if "hub" has written it)',
   },
+  lang: {
+    type: 'string',
+    argument: 'TAG',
+    help: 'the language of the questions, such as fr-ca (default en-us)',
+  },
   'allow-plaintext': { type: 'boolean', help: 'talk to a hub without TLS' },
 };
 
@@ -25,6 +30,8 @@ export const FILES = `\
 The identity is the file that the operator of the hub gave you. The keyring is
 created at first contact: it holds the key of this client and of its hubs, so
 keep it. If the hub has another key than before, you are shown both, and asked.
+Before the first answer the program prints, on standard error, the text of the
+identity that says that an AI answers (its field ai_disclosure).
 `;
 
 /**
@@ -33,8 +40,15 @@ keep it. If the hub has another key than before, you are shown both, and asked.
  */
 export type AskPerson = (question: string, tell: string) => Promise<string>;
 
+/** The AI disclosure as printed, for the JSON of a command. Without `text` the identity has none in this language. */
+export interface Disclosed {
+  readonly disclosure?: Pick<Extract<ClientEvent, { type: 'disclosure' }>, 'language'> & { text?: string };
+}
+
 export interface Talk {
   readonly client: Client;
+  /** Empty before the first answer. */
+  disclosed(): Disclosed;
   /** Why the last connection ended, for a person; empty if none has. */
   failure(): string;
   /** Waits for a person who is being asked, and returns whether the client connects again. */
@@ -46,16 +60,27 @@ export function keyringOf(identity: string): string {
   return `${identity.replace(/\.json$/, '')}.keyring.json`;
 }
 
-/** Starts a client. */
-export function startTalk(path: string, args: Arguments, ask: AskPerson): Talk {
+const LANGUAGES = { en: 'English', fr: 'French' } as const;
+
+/**
+ * Starts a client.
+ * @param say - prints a line for the person, where the conversation takes place
+ */
+export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (text: string) => void): Talk {
   const identity = readIdentityFile(path);
   const keyring = args.text('keyring') ?? keyringOf(path);
   if (!existsSync(keyring)) assertPrivate(keyring, false, 'the keyring');
   const ca = readAuthority(args.text('ca'), path);
   const allowPlaintext = args.flag('allow-plaintext');
+  const lang = args.text('lang');
   const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
   const client = connectOr(keyring, () => {
-    return connect({ identity, keyring, ca, allowPlaintext, policy, userAgent: 'hub-protocol-cli' });
+    return connect({ identity, keyring, ca, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' });
+  });
+  let disclosed: Disclosed = {};
+  client.on('disclosure', ({ text, language }) => {
+    disclosed = { disclosure: { language, ...(text !== undefined && { text }) } };
+    say(text ?? `${path} has no text in ${LANGUAGES[language]} that says that an AI answers (ai_disclosure)`);
   });
   let failure = '';
   client.on('close', (event) => {
@@ -66,7 +91,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson): Talk {
     failure = event.tell;
     decision = decide(event, client, ask);
   });
-  return { client, failure: () => failure, isRetried: () => decision };
+  return { client, disclosed: () => disclosed, failure: () => failure, isRetried: () => decision };
 }
 
 /** @returns whether the client connects again */

@@ -40,6 +40,8 @@ export class HubInPage {
       password: PASSWORD,
       site_id: 'lobby',
       data_plane_endpoints: { wss: ADDRESS },
+      ai_disclosure:
+        'You are talking to a program in this page, in place of an AI assistant. It repeats what you say. Do not rely on it for medical, legal, financial or emergency decisions.',
     };
   }
 

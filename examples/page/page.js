@@ -101,7 +101,7 @@ function showIdentity(isKnown) {
 }
 
 function start() {
-  const started = connect({ identity, policy: POLICY, allowPlaintext });
+  const started = connect({ identity, policy: POLICY, allowPlaintext, disclosure: { isShared: true } });
   const shown = /** @type {const} */ (['connecting', 'deriving', 'connect', 'reconnect', 'ask', 'end']);
   for (const type of shown) {
     started.on(type, (event) => card.show(event));
@@ -115,6 +115,7 @@ function start() {
       hurriedDials = 0;
     });
   }
+  started.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => say('Note', text));
   started.on('connecting', (event) => sequence.show(event));
   started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());
   started.on('trace', ({ what }) => {

@@ -42,7 +42,7 @@ test('reports what is wrong with an identity', async () => {
   await tab.evaluate(`document.getElementById('identity-text').value = ''`);
 });
 
-let identity: { access_key: string; password: string };
+let identity: { access_key: string; password: string; ai_disclosure: string };
 
 test('shows the pasted identity without its secrets, by keyboard alone', async () => {
   await tab.click('#fill-in');
@@ -78,6 +78,11 @@ test('derives the PSK in a worker, shows the progress, and makes first contact',
   ]);
 });
 
+const conversation = (): Promise<string[]> =>
+  tab.evaluate(
+    `Array.from(document.querySelectorAll('#conversation p'), (line) => line.textContent.replace(/\\s+/g, ' ').trim())`,
+  );
+
 async function say(utterance: string): Promise<void> {
   await tab.evaluate(`document.getElementById('utterance').focus()`);
   await tab.paste(utterance);
@@ -93,6 +98,12 @@ test('sends what a person says, and shows the reply', async () => {
   assert.is(sent, 'Encrypted recognizer_loop:utterance');
   assert.is(spoken, 'Encrypted speak');
   assert.is(handled, 'Encrypted ovos.utterance.handled');
+});
+
+test('shows the AI disclosure, whole, before the first answer', async () => {
+  const [you, note, hub] = await conversation();
+  assert.equal([you, hub], ['You: What is on today?', 'Hub: You said: What is on today?']);
+  assert.is(note, `Note: ${identity.ai_disclosure}`);
 });
 
 test('dials again after the policy’s pause when the connection is cut', async () => {
@@ -137,6 +148,10 @@ test('asks a person at once when the hub has a new key, and trusts that key if t
   await tab.click('#trust');
   await state('ready');
   await say('Are you the one?');
+});
+
+test('does not show the AI disclosure again after these reconnects', async () => {
+  assert.is((await conversation()).filter((line) => line.startsWith('Note: ')).length, 1);
 });
 
 test('connects after a new key if its pin was dropped', async () => {

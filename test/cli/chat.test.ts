@@ -1,4 +1,5 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
+import { readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -13,6 +14,7 @@ const folder = new Folder();
 const identity = folder.at('hub/identity.json');
 const hub = new HubProgram(folder.at('hub'));
 await hub.start('--port', String(await freePort()));
+const DISCLOSURE: string = JSON.parse(readFileSync(identity, 'utf8')).ai_disclosure.en;
 test.after(() => {
   hub.kill();
   folder.remove();
@@ -44,14 +46,14 @@ test('chat answers line by line, and ends with its input', async () => {
   const { code, stdout, stderr } = await runProgram(['chat', identity], 'hello\n\nhelp\n');
   assert.is(code, 0);
   assert.match(stdout, /^Hello\. [^\n]*\nI know the time[^\n]*\n$/);
-  assert.is(stderr, 'connected to hub.localhost\n');
+  assert.is(stderr, `connected to hub.localhost\n${DISCLOSURE}\n`); // once
 });
 
 test('chat --json prints the answers as JSON, and nothing else', async () => {
   const { code, stdout } = await runProgram(['chat', identity, '--json'], 'parrot\n');
   assert.is(code, 0);
   const answers = [{ question: 'parrot', ending: 'handled', text: 'You said: parrot' }];
-  assert.equal(JSON.parse(stdout), { answers });
+  assert.equal(JSON.parse(stdout), { disclosure: { language: 'en', text: DISCLOSURE }, answers });
 });
 
 test('chat prints events above the prompt, and keeps the text typed so far', async () => {
@@ -66,7 +68,24 @@ test('chat prints events above the prompt, and keeps the text typed so far', asy
   assert.is(code, 0);
   const lines = linesOf(stdout);
   const at = lines.indexOf('connected to hub.localhost');
-  assert.match(lines.slice(at + 1).join('|'), /^> (?:par)?\|.*rot\|You said: parrot\|> \|/);
+  // Between what was typed and the answer is the disclosure, which is longer than a line.
+  const said = new RegExp(`^> (?:par)?\\|.*rot\\|${DISCLOSURE.slice(0, 70)}.*\\|You said: parrot\\|> \\|`);
+  assert.match(lines.slice(at + 1).join('|'), said);
+});
+
+test('chat shows the AI disclosure before what the hub says unasked', async () => {
+  const there = await playHub('hub-1', (event, say, socket) => {
+    if (event.type !== 'ready') return;
+    say('speak', { utterance: 'Good morning.' });
+    say('speak', { utterance: 'It is eight.' });
+    setTimeout(() => socket.terminate(), 500);
+  });
+  const issued = JSON.parse(readFileSync(there, 'utf8'));
+  writeFileSync(there, JSON.stringify({ ...issued, ai_disclosure: 'An AI\nanswers.' }));
+  const { stdout } = await runOnTerminal(['chat', there, '--allow-plaintext'], [['eight.', '\u0004']]);
+  const lines = linesOf(stdout).filter((line) => /^(?:An AI|answers|hub: )/.test(line));
+  assert.equal(lines.slice(0, 4), ['An AI', 'answers.', 'hub: Good morning.', 'hub: It is eight.']);
+  assert.is(lines.filter((line) => line === 'An AI').length, 1);
 });
 
 test('chat fails if a question was not answered', async () => {

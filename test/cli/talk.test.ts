@@ -31,7 +31,23 @@ test('a hub makes an identity, answers, and is the same one when it is started a
   assert.is(await hub.stop(), 0);
   await hub.start();
   const again = await runProgram(['ask', identity, 'parrot', '--json']);
-  assert.equal(JSON.parse(again.stdout), { ending: 'handled', text: 'You said: parrot' });
+  const { disclosure, ...answer } = JSON.parse(again.stdout);
+  assert.equal(answer, { ending: 'handled', text: 'You said: parrot' });
+});
+
+test('ask prints the AI disclosure of the identity once, before the answer, in the language of the questions', async () => {
+  const { ai_disclosure, ...issued } = JSON.parse(readFileSync(identity, 'utf8'));
+  const asked = await runProgram(['ask', identity, 'parrot']);
+  assert.equal([asked.stderr, asked.stdout], [`${ai_disclosure.en}\n`, 'You said: parrot\n']);
+  const inFrench = await runProgram(['ask', identity, 'perroquet', '--lang', 'fr-ca', '--json']);
+  assert.is(inFrench.stderr, `${ai_disclosure.fr}\n`);
+  assert.equal(JSON.parse(inFrench.stdout).disclosure, { language: 'fr', text: ai_disclosure.fr });
+  const english = folder.write('hub/english.json', { ...issued, ai_disclosure: 'An AI answers.' });
+  const keyring = ['--keyring', folder.at('hub/identity.keyring.json')];
+  const missing = await runProgram(['ask', english, 'perroquet', '--lang', 'fr', '--json', ...keyring]);
+  assert.match(missing.stderr, /no text in French that says that an AI answers \(ai_disclosure\)\n$/);
+  const { disclosure, text } = JSON.parse(missing.stdout);
+  assert.equal([disclosure, text], [{ language: 'fr' }, 'You said: perroquet']);
 });
 
 test('ask accepts a question without quotes, or on standard input', async () => {

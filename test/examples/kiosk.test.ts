@@ -23,6 +23,7 @@ const clients = new Map([
 const keyOf = (staticKey: Uint8Array): string =>
   fingerprint(new Uint8Array(crypto.x25519.publicKey(staticKey)));
 const [first, second] = [randomBytes(32), randomBytes(32)] as const;
+const DISCLOSURE = 'You are talking to an AI.';
 let hub: HubServer;
 let port = 0;
 let running: Kiosk[] = [];
@@ -36,12 +37,17 @@ class Kiosk {
   readonly #child: ChildProcess;
   readonly ended: Promise<number | null>;
   #printed = '';
+  /** All that was printed. */
+  all = '';
   #heard = (): void => {};
 
   constructor(accessKey: string) {
     const path = (name: string): string => join(folder, name);
     const endpoints = { data_plane_endpoints: { wss: hub.url } };
-    const issued = { access_key: accessKey, password: PASSWORD, site_id: 'lobby', ...endpoints };
+    const issued = {
+      ...{ access_key: accessKey, password: PASSWORD, site_id: 'lobby', ...endpoints },
+      ai_disclosure: DISCLOSURE,
+    };
     writeFileSync(path('identity.json'), JSON.stringify(issued));
     writeFileSync(path('ca.pem'), tls.ca);
     const files = ['identity.json', `${accessKey}.json`, 'ca.pem'].map(path);
@@ -50,6 +56,7 @@ class Kiosk {
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.on('data', (data) => {
         this.#printed += data;
+        this.all += data;
         this.#heard();
       });
     }
@@ -98,6 +105,19 @@ test('answers, exits at Ctrl+C, and recognizes the hub when restarted', async ()
   const again = new Kiosk('kiosk-7');
   again.type('And tomorrow?');
   await again.prints('You said: And tomorrow?');
+});
+
+test('shows the AI disclosure before the first answer of each person, and not after a reconnect', async () => {
+  const kiosk = new Kiosk('kiosk-7');
+  for (const question of ['one', 'two', '', 'three']) {
+    kiosk.type(question);
+    if (question === '') continue; // the next person has come
+    await kiosk.prints(`You said: ${question}\n`);
+    hub.cut();
+    await kiosk.prints('Connected to hub-1.');
+  }
+  const lines = kiosk.all.split('\n').filter((line) => line === DISCLOSURE || /^You said/.test(line));
+  assert.equal(lines, [DISCLOSURE, 'You said: one', 'You said: two', DISCLOSURE, 'You said: three']);
 });
 
 test('shows both keys when the hub has a new one, and trusts it when a person agrees', async () => {

@@ -17,6 +17,7 @@ const VOICE = new URL('../../examples/voice.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-voice-'));
 const path = (name: string): string => join(folder, name);
 const question = tone(440, 0.35);
+const DISCLOSURE = 'You are talking to an AI.';
 
 const bus = (type: string, data: JsonObject, context: JsonObject = {}): JsonObject => ({
   msg_type: 'bus',
@@ -78,7 +79,10 @@ async function run(questionPath: string): Promise<{ code: number | null; errors:
 const test = suite('the voice program');
 test.before(() => {
   const data_plane_endpoints = { wss: `wss://localhost:${hub.port}` };
-  const identity = { access_key: 'mic-1', password: PASSWORD, site_id: 'lobby', data_plane_endpoints };
+  const identity = {
+    ...{ access_key: 'mic-1', password: PASSWORD, site_id: 'lobby', data_plane_endpoints },
+    ai_disclosure: DISCLOSURE,
+  };
   writeFileSync(path('identity.json'), JSON.stringify(identity));
   writeFileSync(path('ca.pem'), authority);
   writeFileSync(path('question.wav'), wav(question));
@@ -89,7 +93,7 @@ test.after(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('streams the samples of a question, then silence, writes all speech of the hub, and says when each is played', async () => {
+test('streams a question, then silence, writes the AI disclosure, once, and all speech of the hub, and says when each is played', async () => {
   const long = `${'sixty '.repeat(20).trim()}.`; // 120 letters, which are spoken as 95 and 24
   answersTo = (samples) => {
     assert.equal(samples.subarray(0, question.length), question);
@@ -109,7 +113,7 @@ test('streams the samples of a question, then silence, writes all speech of the 
   assert.equal(formats[0], { sample_rate: 16000, sample_width: 2 });
   assert.equal(
     readFileSync(path('answer.wav')),
-    wav(Buffer.concat([4, 95, 24].map((letters) => tone(letters, 0.1)))),
+    wav(Buffer.concat([DISCLOSURE.length, 4, 95, 24].map((letters) => tone(letters, 0.1)))),
   );
 });
 

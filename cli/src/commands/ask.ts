@@ -1,9 +1,18 @@
 /** `ask`: asks a hub one question. */
-import { bytesToUtf8 } from 'hub-protocol-judge/internals';
+import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { show } from '../derive.ts';
 import { readFile } from '../files.ts';
-import { askOnce, FILES, linesOf, type Shown, shownOf, startTalk, TALK_OPTIONS } from '../talk.ts';
+import {
+  askOnce,
+  type Disclosed,
+  FILES,
+  linesOf,
+  type Shown,
+  shownOf,
+  startTalk,
+  TALK_OPTIONS,
+} from '../talk.ts';
 
 export const ASK: Command = {
   name: 'ask',
@@ -27,7 +36,8 @@ async function ask(args: Arguments): Promise<Result> {
     throw new CannotRun('expected an identity and a question: see --help');
   }
   const question = words.length === 1 && words[0] === '-' ? readQuestion() : words.join(' ');
-  const { client, failure, isRetried } = startTalk(path, args, askOnce);
+  const say = (text: string): void => void process.stderr.write(printable(`${text}\n`));
+  const { client, disclosed, failure, isRetried } = startTalk(path, args, askOnce, say);
   client.on('deriving', ({ progress }) => show(progress, 'deriving the pre-shared key'));
   // The client would connect again later, but a person is waiting. A part of an answer comes first.
   const failed = new Promise<Error>((resolve) => {
@@ -46,10 +56,10 @@ async function ask(args: Arguments): Promise<Result> {
     for (;;) {
       const asked = client.ask(question).catch((error: Error & { code?: string }) => error);
       const finished = await Promise.race([asked, failed]);
-      if ('ending' in finished) return resultOf(shownOf(finished));
+      if ('ending' in finished) return resultOf(shownOf(finished), disclosed());
       if (await isRetried()) continue;
       const { code = 'other', message } = finished as Error & { code?: string };
-      const json = { error: code, message: failure() || message };
+      const json = { ...disclosed(), error: code, message: failure() || message };
       return { status: 1, text: `${json.message}\n`, json };
     }
   } finally {
@@ -63,6 +73,7 @@ function readQuestion(): string {
   return text.trim();
 }
 
-function resultOf(shown: Shown): Result {
-  return { status: shown.message === undefined ? 0 : 1, text: `${linesOf(shown).join('\n')}\n`, json: shown };
+function resultOf(shown: Shown, disclosed: Disclosed): Result {
+  const status = shown.message === undefined ? 0 : 1;
+  return { status, text: `${linesOf(shown).join('\n')}\n`, json: { ...disclosed, ...shown } };
 }

@@ -61,7 +61,7 @@ async function chat(args: Arguments): Promise<Result> {
     if (!isOver) terminal.prompt();
     return answer;
   };
-  const { client } = startTalk(args.only('identity'), args, askPerson);
+  const { client, disclosed } = startTalk(args.only('identity'), args, askPerson, tell);
   client.on('connect', ({ nodeId }) => tell(`connected to ${onOneLine(nodeId)}`));
   let told = '';
   client.on('close', (event) => {
@@ -108,5 +108,5 @@ async function chat(args: Arguments): Promise<Result> {
   }
   end();
   if (isTerminal) output.write('\n');
-  return { status: isAnyUnanswered ? 1 : 0, text: '', json: { answers } };
+  return { status: isAnyUnanswered ? 1 : 0, text: '', json: { ...disclosed(), answers } };
 }

@@ -61,6 +61,11 @@ interface Stored {
 const DEFAULT_PORT = 5679;
 const NODE_ID = 'hub.localhost';
 const SITE_ID = 'home';
+/** What an issuer writes into the identities of its clients. This one has no API, from which they could fetch it. */
+const AI_DISCLOSURE = {
+  en: 'You are talking to a program that stands in for an AI assistant. Its answers can be wrong. Do not rely on them for medical, legal, financial or emergency decisions.',
+  fr: 'Vous parlez à un programme qui tient lieu d’assistant IA. Ses réponses peuvent être fausses. Ne vous y fiez pas pour des décisions médicales, juridiques, financières ou urgentes.',
+};
 
 async function hub(args: Arguments): Promise<Result> {
   const [folder = 'hub', second] = args.positionals;
@@ -191,6 +196,7 @@ async function create(folder: string, port: number, { ca, ...keys }: NewKeys): P
     password,
     site_id: SITE_ID,
     data_plane_endpoints: { wss: addressAt(port) },
+    ai_disclosure: AI_DISCLOSURE,
   };
   const stored: Stored = { port, accessKey, psk: bytesToHex(psk), ...keys };
   writePrivate(path('identity.json'), `${JSON.stringify(identity, undefined, 2)}\n`, false);
