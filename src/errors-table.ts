@@ -358,25 +358,27 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'access-refused': {
     means:
-      'the hub closed the connection before message 1, or answered the upgrade with 401 or 403: the access key is unknown, or not admitted yet',
+      'the connection was closed with 1008 before message 1, or the upgrade answered with 401 or 403: the access key is unknown, or not admitted yet',
     todo: 'Check the access key. A new one may take minutes until the hub admits it: try again later.',
   },
   'negotiation-refused': {
     means:
-      'the hub closed the connection on message 1 of XXpsk2: it refuses the access key, the pattern or the suite',
+      'the connection was closed with 1008 on message 1 of XXpsk2: the hub refuses the access key, the pattern or the suite',
     todo: 'Check the access key, then what the hub and this client offer each other. Try again later.',
   },
   'kk-refused': KK_FAILED,
   'client-key-refused': {
-    means: 'the hub has another static key for this client',
+    means:
+      'the connection was closed with 1008 on message 3, and no hub has accepted this static key yet: most likely the hub has another one',
     todo:
       'Restore the static key that the hub has pinned, share it with the other program that uses this identity, or ask the hub’s ' +
-      'operator to reset it. Do not dial again until then.',
+      'operator to reset it. ConnectionPolicy asks a person if it happens twice in a row.',
   },
   refused: {
     means:
-      'the hub closed the connection after KKpsk0 without sending anything: the access key was revoked, or the hub accepts no more clients',
-    todo: 'Ask the hub’s operator whether the access key was revoked. Try again later.',
+      'the connection was closed with 1008 after the handshake, before the hub sent anything: the access key was revoked, the hub has another ' +
+      'static key for this client now, or it accepts no more clients',
+    todo: 'Ask the hub’s operator whether the access key was revoked or the client’s key changed. Try again later.',
   },
   unavailable: {
     means: 'the hub is not accepting connections: HTTP status 408, 429 or from 500 on, or `connection_limit`',
@@ -826,7 +828,7 @@ export const pskDiffers = (): RemoteError =>
 
 const KK_SENTENCE =
   'the handshake with the pinned key failed: the hub has another password, a new static key, or another ' +
-  'static key for this client; or a third party interfered. The next attempt with XXpsk2 shows which';
+  'static key for this client; or a third party interfered. The pin is kept; the next attempt with XXpsk2 shows which';
 
 export const kkFailed = (): RemoteError => new RemoteError('kk-failed', KK_SENTENCE);
 export const kkFailedAtHub = (): RemoteError =>
@@ -952,22 +954,25 @@ function clientEndingSentence(code: EndingCode, state: string): string {
     case 'broker-refused':
       return 'the broker refuses this client: ask its operator to check the account and its access to the topics';
     case 'access-refused':
-      return 'the hub refused the connection: it does not know the access key, has not admitted it yet, or accepts no more clients';
+      return 'the connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients';
     case 'negotiation-refused':
       return (
-        'the hub closed the connection after message 1: it refuses the access key, the pattern or the suite, or it bound ' +
+        'the connection was refused after message 1: the hub may refuse the access key, the pattern or the suite, or have bound ' +
         'a different HELLO or HANDSHAKE'
       );
     case 'kk-refused':
       return KK_SENTENCE;
     case 'client-key-refused':
       return (
-        'the hub closed the connection after message 3. Most likely it has another static key for this client: another ' +
+        'the connection was refused after message 3. Most likely the hub has another static key for this client: another ' +
         'program may use the identity, or the key was lost. Share the key or restore it, or ask the operator of the hub ' +
-        'to reset it or to issue a new identity. A hub that failed for another reason looks the same'
+        'to reset it or to issue a new identity. A hub that failed for another reason, or a third party, looks the same'
       );
     case 'refused':
-      return 'the hub closed the connection before it sent anything: it may have revoked the access key, or it accepts no more clients';
+      return (
+        'the connection was refused before the hub sent anything: it may have revoked the access key, have another static ' +
+        'key for this client now, or accept no more clients'
+      );
     case 'dropped':
       return `the connection was lost in state ${state}: connect again`;
   }

@@ -22,10 +22,10 @@ export const MAX_ENVELOPE: number = 256 * 1024;
 export const MAX_NODE_ID: number = 4096;
 
 /**
- * The payload of message 2: 256. Our choice: ten times the longest that hubs send. A ciphertext that opens under many keys
- * needs 16 bytes for each of them.
+ * The payload of message 2: 64. Our choice: more than twice the longest that hubs send. An impostor needs some 130 free bits to
+ * make one text that is JSON under two keys, and twice as many for three: a text of 64 bytes has about 170.
  */
-export const MAX_MESSAGE_2_PAYLOAD: number = 256;
+export const MAX_MESSAGE_2_PAYLOAD: number = 64;
 
 /** The depth of nested arrays and objects in JSON: 64. Our choice: the protocol's own messages need four. */
 export const MAX_JSON_DEPTH: number = 64;

@@ -18,6 +18,7 @@ export type {
   EndTold,
   EventTold,
   FinishTold,
+  HubReplacedTold,
   OpenOrder,
   PartTold,
   ReconnectTold,
@@ -58,11 +59,11 @@ export type {
   NewHubEvent,
   PinClientEvent,
   PinEvent,
+  PinSuspectEvent,
   PskEvent,
   PskSuspectEvent,
   StaticKeyFreshEvent,
   TransmitEvent,
-  UnpinEvent,
   WaitingEvent,
 } from './session/events.ts';
 export { type NoiseSelection, type Offer, selectNoise } from './session/negotiation.ts';

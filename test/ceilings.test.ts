@@ -25,11 +25,11 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
     29,
     () => FILES.filter((file) => /\/(?:constant-time|judge|linear|nodes|run|size)$/.test(file)).length,
   ],
-  ['names that the entries of hub-protocol export', 200, () => publicNames().length],
+  ['names that the entries of hub-protocol export', 201, () => publicNames().length],
   ['files in the repository', 1_067, () => FILES.length],
   [
     'words of the documents',
-    89_800,
+    90_300,
     () => FILES.filter(isWritten).reduce((words, file) => words + read(file).split(/\s+/).length, 0),
   ],
 ];

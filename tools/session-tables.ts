@@ -74,15 +74,15 @@ function diagram(table: TransitionTable<string>): string {
 function endings(rows: readonly EndingRow<string>[]): string {
   return table(
     ['closed with', 'in state', 'pattern', 'hub heard', '`reason`', '`retry`', '`error.code`', 'pin'],
-    rows.map(({ close, states, pattern, heard, reason, retry, error, unpins }) => [
+    rows.map(({ close, states, pattern, heard, isFresh, reason, retry, error, doubtsPin }) => [
       close ?? 'any',
       states?.map(code).join(', ') ?? 'any',
-      pattern ?? 'any',
+      (pattern ?? 'any') + (isFresh ? ', with a static key that no hub has accepted yet' : ''),
       heard === undefined ? 'either' : heard ? 'yes' : 'no',
       code(reason),
-      unpins ? '`now`; `later` with keep-pin' : code(retry),
+      code(retry),
       code(error),
-      unpins ? '`unpin`, unless keep-pin' : '',
+      doubtsPin ? '`pin-suspect`' : '',
     ]),
   );
 }

@@ -11,16 +11,26 @@ export type Advice = { readonly [code in ErrorCode]?: string };
 const KK_FAILED =
   'The hub could not be reached with the key that is stored for it: the next attempt shows why.';
 
+/** @returns what a person must know when a hub that knows the password has another key than the one that was pinned */
+export function sentenceForReplacement({
+  key,
+  replaces,
+}: Extract<LinkEvent, { type: 'hub-replaced' }>): string {
+  return `The hub has a new key, ${fingerprint(key)} in place of ${fingerprint(replaces!)}, which is stored now: it knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
+}
+
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'access-refused': (key) =>
-    `The hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
+    `The connection was refused before the handshake: most likely the hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
   'client-key-refused': (key) =>
-    `The hub knows this client by another key. Ask its operator to forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client). This client now has the key ${key}.`,
+    `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': () => KK_FAILED,
   'kk-failed': () => KK_FAILED,
+  refused: (key) =>
+    `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${key}.`,
   'psk-differs': (key) =>
-    `The password is wrong: the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
+    `The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
 };
 
 /**
@@ -62,10 +72,43 @@ export interface HubClosing {
   readonly reason?: string | undefined;
   /** Whether the hub had said anything. */
   readonly hasSpoken: boolean;
+  /** Where older hubs refuse with such a code, and hubs over HTTPS. */
+  readonly point?: keyof typeof MAY_BE_REFUSED | undefined;
+  /** How many connections in a row have ended at such a point. */
+  readonly times?: number;
+}
+
+/** What may be refused, by how far the connection had come. */
+const MAY_BE_REFUSED = {
+  'before message 1': 'not know the access key, or not admit this client yet',
+  'before message 2': 'have another password or another key for this client, or not know the access key',
+  'before a message': 'know this client by another key',
+} as const;
+
+/** With 1000 and 1005 older hubs refuse, and others say goodbye. */
+const AMBIGUOUS: readonly unknown[] = [1000, 1005];
+
+/**
+ * @param written - how many texts this client has written; it writes bytes once it is ready
+ * @returns where the connection ended, if a hub may have refused it there
+ */
+export function pointOf(code: unknown, written: number, isReady: boolean): HubClosing['point'] {
+  if (!AMBIGUOUS.includes(code)) return undefined;
+  if (isReady) return 'before a message';
+  return written > 0 ? 'before message 2' : 'before message 1';
 }
 
 /** @returns a sentence if more is known than that the connection was lost. The hub's text is not shown */
-export function sentenceForClosing({ code, reason = '', hasSpoken }: HubClosing): string | undefined {
+export function sentenceForClosing({
+  code,
+  reason = '',
+  hasSpoken,
+  point,
+  times = 0,
+}: HubClosing): string | undefined {
+  if (point !== undefined && times >= 3) {
+    return `The hub has ended ${times} connections in a row before it said anything on them that is encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
+  }
   if (code === 1006 && !hasSpoken) {
     return 'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.';
   }

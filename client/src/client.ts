@@ -18,7 +18,14 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
-import { type HubClosing, sentenceFor, sentenceForClosing, sentenceForDropped } from './advice.ts';
+import {
+  type HubClosing,
+  pointOf,
+  sentenceFor,
+  sentenceForClosing,
+  sentenceForDropped,
+  sentenceForReplacement,
+} from './advice.ts';
 import { Answers, envelopeOf, errorOf, reasonOf } from './answers.ts';
 import { Conversation, envelopeIn } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
@@ -65,6 +72,8 @@ export class Client {
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
   #closing: HubClosing = { hasSpoken: true };
+  /** How many texts were written to the connection that was opened last. */
+  #written = 0;
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
   /** How many questions have not ended. */
@@ -283,6 +292,7 @@ export class Client {
   readonly #carryOut: Orders = {
     open: ({ connection }) => this.#open(connection),
     write: ({ data }) => {
+      if (typeof data === 'string') this.#written++;
       this.#listeners.emit({ type: 'trace', what: { type: 'transmit', data } });
       this.#transport?.write(data);
     },
@@ -317,7 +327,12 @@ export class Client {
   /** Calls listeners. An error gets a sentence, and a message that was dropped. */
   readonly #tell = (event: LinkEvent): void => {
     const error = 'error' in event ? event.error : undefined;
-    const tell = event.type === 'dropped' ? sentenceForDropped(event) : error && this.#sentenceFor(error);
+    const tell =
+      event.type === 'dropped'
+        ? sentenceForDropped(event)
+        : event.type === 'hub-replaced'
+          ? sentenceForReplacement(event)
+          : error && this.#sentenceFor(error);
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) this.#disclose();
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
@@ -431,6 +446,8 @@ export class Client {
     const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
     let transport: Transport | undefined;
     let hasSpoken = false;
+    let isHeard = false;
+    this.#written = 0;
     const line: Connection = {
       isReady: () => isOpen() && this.#link.state === 'ready',
       send: (envelope) => {
@@ -440,13 +457,17 @@ export class Client {
       received: (data) => {
         if (!isOpen()) return;
         hasSpoken = true;
+        isHeard ||= line.isReady();
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
         input((at) => this.#link.received(connection, data, at));
       },
       closed: (closing) => {
         if (isOpen()) {
+          const given = closing as Partial<HubClosing> | undefined;
+          const point = isHeard ? undefined : pointOf(given?.code, this.#written, line.isReady());
+          const times = point === undefined ? 0 : (this.#closing.times ?? 0) + 1;
           this.#close(1000);
-          this.#closing = { ...(closing as Partial<HubClosing>), hasSpoken };
+          this.#closing = { ...given, hasSpoken, point, times };
         }
         input((at) => this.#link.closed(connection, closing, at));
       },

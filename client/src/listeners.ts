@@ -23,6 +23,7 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
   dropped: true,
   'new-hub': true,
   'static-key-fresh': true,
+  'hub-replaced': true,
   end: true,
   trace: true,
 };

@@ -310,6 +310,12 @@ export type ClientEvent =
       /** The risk as a sentence for a person. */
       readonly tell: string;
     } & Omit<Told<'static-key-fresh'>, 'type'>)
+  | ({
+      /** The hub knows the password, and has another key than the one that was pinned: the new key is pinned now. */
+      readonly type: 'hub-replaced';
+      /** A sentence for a person, with both fingerprints. An impostor who knows the password looks the same. */
+      readonly tell: string;
+    } & Omit<Told<'hub-replaced'>, 'type'>)
   | {
       /** `end` was called. */
       readonly type: 'end';

@@ -490,15 +490,15 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   // Sessions
   fault('pin-not-compared', 'session', /pin: a hub whose key is not the pinned one is accepted/, [
     CLIENT,
-    'if (pin !== undefined && !equalBytes(pin, key)) {',
-    'if (pin !== undefined && pin.length !== key.length) {',
+    'const isPinned = pin !== undefined && equalBytes(pin, key);',
+    'const isPinned = pin !== undefined && pin.length === key.length;',
   ]),
   fault('pinned-at-every-xx', 'session', /A pin counts under XXpsk2 too|pin: the event comes/, [
     CLIENT,
-    "if (pin === undefined) channel.emit({ type: 'pin'",
-    "if (pin === undefined || this.pattern === 'XXpsk2') channel.emit({ type: 'pin'",
+    'if (!isPinned || isSuspect) {',
+    "if (this.pattern === 'XXpsk2') {",
   ]),
-  fault('pin-kept-after-failed-kk', 'session', /unpin: the expected event is missing/, [
+  fault('pin-kept-after-failed-kk', 'session', /pin-suspect: the expected event is missing/, [
     CLIENT,
     "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
     '',

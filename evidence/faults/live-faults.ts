@@ -38,7 +38,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-accepts-zeros', 'first-contact low-order-key', /scene low-order-key/, ZEROS),
   fault('client-ignores-its-pin', 'first-contact changed-key', /scene changed-key/, [
     PEERS,
-    'keyring: { staticKey, pins: entriesOf(pins),',
+    'keyring: { staticKey, pins: entriesOf(pins, suspects),',
     'keyring: { staticKey, pins: [],',
   ]),
   fault(
@@ -49,7 +49,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   ),
   fault('client-repeats-a-failed-kk', 'first-contact failed-kk after-failed-kk', /KKpsk0 again/, [
     PEERS,
-    "if (event.type === 'unpin') pins.delete(event.nodeId);",
+    "if (event.type === 'pin-suspect') suspects.add(event.nodeId);",
     '',
   ]),
   fault(

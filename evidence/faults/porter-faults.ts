@@ -281,23 +281,15 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'session',
     /pin/i,
     [SESSION, ENFORCES, ''],
-    [
-      SESSION,
-      'if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake',
-      'if self.pin != hub_key:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake',
-    ],
+    [SESSION, 'if self.pin is None or self.is_suspect:', 'if self.pin != hub_key:'],
   ),
-  fault('pin-dropped-if-another-key-comes', 'session', /pin/i, [
+  fault('pin-suspect-if-another-key-comes', 'session', /pin/i, [
     SESSION,
     ENFORCES,
-    `        if self.pin not in (None, hub_key):\n            yield event("unpin", nodeId=self.node_id)\n${ENFORCES}`,
+    `        if self.pin not in (None, hub_key):\n            yield event("pin-suspect", nodeId=self.node_id)\n${ENFORCES}`,
   ]),
-  fault('never-pins', 'session', /pin/i, [
-    SESSION,
-    'if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake',
-    'yield shake',
-  ]),
-  fault('unpins-after-silence', 'session', /timeout|close|pin/i, [
+  fault('never-pins', 'session', /pin/i, [SESSION, 'if self.pin is None or self.is_suspect:', 'if False:']),
+  fault('pin-suspect-after-silence', 'session', /timeout|close|pin/i, [
     SESSION,
     'if error == "kk-refused" else []',
     'if self.pattern == "KKpsk0" and not self.established and not self.failure else []',
@@ -367,7 +359,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   ]),
   fault('every-close-is-a-refusal', 'session', /What a close means/, [
     SESSION,
-    'return "refusal" if code in REFUSALS else "loss"',
+    'return "refusal" if code == REFUSAL else "loss"',
     'return "refusal"',
   ]),
   fault('a-heard-hub-can-refuse', 'session', /close/i, [
@@ -375,9 +367,9 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'if close == "loss" or self.heard:',
     'if close == "loss":',
   ]),
-  fault('refused-client-key-tries-again', 'session', /close/i, [
+  fault('refused-client-key-is-any-refusal', 'session', /close/i, [
     SESSION,
-    'return "client-key-refused", "never", "client-key-refused"',
+    'return "client-key-refused", "later", "client-key-refused"',
     'return "refused", "later", "client-key-refused"',
   ]),
   // A hub

@@ -42,7 +42,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
   ]),
   fault('close-codes-ignored', 'session', /What a close means|close/i, [
     SESSION,
-    'return "refusal" if code in REFUSALS else "loss"',
+    'return "refusal" if code == REFUSAL else "loss"',
     'return "loss"',
   ]),
   fault('prefix-added-twice', 'topics', /hub id twice/, [
@@ -126,8 +126,13 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     /^cause: order: the events are (?:psk, )?transmit of an envelope, pin/,
     [
       SESSION,
-      '            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)\n            yield shake(msg=self.handshake.write().hex())',
-      '            yield shake(msg=self.handshake.write().hex())\n            if self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=hub_key)',
+      '            if self.pin is None or self.is_suspect:\n',
+      '            yield shake(msg=self.handshake.write().hex())\n            if self.pin is None or self.is_suspect:\n',
+    ],
+    [
+      SESSION,
+      'key=hub_key, **replaces)\n            yield shake(msg=self.handshake.write().hex())',
+      'key=hub_key, **replaces)',
     ],
   ),
   fault('hub-offers-kk-to-all', 'session', /KKpsk0 is not offered without the client's key/, [
@@ -151,10 +156,10 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            self.state = "ready"\n            yield self.ready',
   ]),
   fault('status-403-is-a-loss', 'session', /status 403/, [SESSION, 'in (401, 403)', 'in (401,)']),
-  fault('close-1005-is-a-loss', 'session', /close code 1005/, [
+  fault('close-1005-is-a-refusal', 'session', /close code 1005/, [
     SESSION,
-    'REFUSALS = [1000, 1005, 1008]',
-    'REFUSALS = [1000, 1008]',
+    'if code == REFUSAL else',
+    'if code in (1005, REFUSAL) else',
   ]),
   fault('topics-swapped', 'topics', /^cause: topics: /, [
     MQTT,

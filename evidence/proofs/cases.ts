@@ -165,7 +165,7 @@ export const CASES: readonly Case[] = [
     attacked: [],
   },
   {
-    name: 'KKpsk0, then XXpsk2: unpin',
+    name: 'KKpsk0, then XXpsk2: replace-pin',
     parts: [kk(), xx('client-pinned')],
     shares: ['password', 'cs'],
     sessions: 1,
@@ -173,7 +173,7 @@ export const CASES: readonly Case[] = [
     attacked: [],
   },
   {
-    name: 'KKpsk0, then XXpsk2: unpin, password known',
+    name: 'KKpsk0, then XXpsk2: replace-pin, password known',
     parts: [kk('password-known'), xx('client-pinned')],
     shares: ['password', 'cs'],
     sessions: 1,

@@ -111,7 +111,11 @@ function storePins(list) {
 }
 
 function fromRecord(entries) {
-  return entries.map((entry) => ({ nodeId: entry.nodeId, key: fromHex(entry.key) }));
+  return entries.map((entry) => ({
+    nodeId: entry.nodeId,
+    key: fromHex(entry.key),
+    isSuspect: entry.isSuspect === true,
+  }));
 }
 
 function randomBytes(length) {
@@ -161,15 +165,19 @@ function report(event) {
  * @returns whether the session may go on
  */
 function remember(event) {
-  if (event.type !== 'pin' && event.type !== 'unpin') return true;
+  if (event.type === 'pin-suspect') {
+    for (const pin of pins.list) if (pin.nodeId === event.nodeId) pin.isSuspect = true; // in memory only
+    return true;
+  }
+  if (event.type !== 'pin') return true;
   const list = pins.list.filter((pin) => pin.nodeId !== event.nodeId);
-  if (event.type === 'pin') list.push({ nodeId: event.nodeId, key: toHex(event.key) });
+  list.push({ nodeId: event.nodeId, key: toHex(event.key) });
   try {
     storePins(list);
     return true;
   } catch (error) {
     console.log('the pins were not stored: ' + error);
-    return event.type === 'unpin'; // then the old pin stays
+    return false; // the old pin stays
   }
 }
 

@@ -31,7 +31,7 @@ func (c Closing) kind() closing {
 		return noHub
 	case c.Status != 0 || c.Reason == "connection_limit":
 		return unavailable
-	case c.Code == 1000 || c.Code == 1005 || c.Code == 1008:
+	case c.Code == 1008:
 		return refusal
 	}
 	return loss
@@ -47,9 +47,7 @@ func (s *Session) Closed(c Closing) []Event {
 	var events []Event
 	ended := s.ending(c.kind(), c.Cause)
 	if before == awaitingMessage2 && ended.Err == ErrKKRefused {
-		if events = s.doubtPin(); events != nil {
-			ended.Retry = "now"
-		}
+		events = s.doubtPin()
 	}
 	if before != failed {
 		s.fail(ended.Err)
@@ -77,9 +75,9 @@ func (s *Session) ending(kind closing, cause Error) Ended {
 	case s.state == awaitingMessage2 && s.pattern == XXpsk2:
 		return Ended{"refused", "later", ErrNegotiationRefused}
 	case s.state == awaitingMessage2:
-		return Ended{"refused", "later", ErrKKRefused}
-	case s.pattern == XXpsk2:
-		return Ended{"client-key-refused", "never", ErrClientKeyRefused}
+		return Ended{"refused", "now", ErrKKRefused}
+	case s.pattern == XXpsk2 && s.config.KeyIsFresh:
+		return Ended{"client-key-refused", "later", ErrClientKeyRefused}
 	}
 	return Ended{"refused", "later", ErrRefused}
 }
@@ -92,7 +90,7 @@ func (s *Session) failure() Ended {
 		return Ended{"dropped", "later", s.err}
 	case s.isEstablished:
 		return Ended{"dropped", "now", s.err}
-	case s.isUnpinned:
+	case s.isDoubted:
 		return Ended{"refused", "now", s.err}
 	}
 	return Ended{"refused", "later", s.err}

@@ -25,13 +25,15 @@ type (
 	NewHub struct{ NodeID string }
 	// StaticKeyFresh warns that this hub, which is pinned, most likely has another static key of this client.
 	StaticKeyFresh struct{ NodeID string }
-	// Pin is a key to store for this hub before anything more is transmitted.
+	// Pin is a key to store for this hub before anything more is transmitted. Replaces is the stale one, or nil: tell a person
+	// about that.
 	Pin struct {
-		NodeID string
-		Key    []byte
+		NodeID   string
+		Key      []byte
+		Replaces []byte
 	}
-	// Unpin says that the pin of this hub is to be dropped.
-	Unpin struct{ NodeID string }
+	// PinSuspect says that a KKpsk0 with the pin of this hub has failed: name it in Config.Suspects until a Pin comes (P-114).
+	PinSuspect struct{ NodeID string }
 	// Ready says that messages may be sent.
 	Ready struct {
 		NodeID, Pattern, Suite string

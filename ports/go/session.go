@@ -21,14 +21,15 @@ type Config struct {
 	Suites       []string          // in order of preference; nil: both
 	Patterns     []string          // those that may be used; nil: both
 	Hello        map[string]any    // further fields of the payload of HELLO
-	KeepPin      bool              // keep the pin of a hub whose KKpsk0 failed (P-115)
+	Suspects     map[string]bool   // the hubs whose pins are suspect: XXpsk2 tests them (P-114)
+	KeepPin      bool              // never replace a pin (P-115)
 	PinnedOnly   bool              // trust pinned hubs only (P-121)
 	KeyIsFresh   bool              // no hub has accepted the static key yet: warn before a pinned one sees it (P-122)
 }
 
 const (
 	maxNodeID          = 4096
-	maxMessage2Payload = 256
+	maxMessage2Payload = 64
 )
 
 // message2Fields are the lengths of the keys and tags of message 2.
@@ -65,7 +66,8 @@ type Session struct {
 	wasHeard      bool  // whether a transport message of the hub has opened
 	err           error // the first error
 	isOwnFault    bool  // whether err is a fault of this side
-	isUnpinned    bool  // whether a failed KKpsk0 dropped the pin
+	isDoubted     bool  // whether a KKpsk0 has failed
+	isSuspect     bool  // whether the pin is suspect
 }
 
 // NewSession returns the session of a connection that is about to be made.
@@ -179,9 +181,9 @@ func (s *Session) takeOffer(payload map[string]any) []Event {
 	if !isPinned && s.config.PinnedOnly {
 		return s.fail(ErrUnknownHub)
 	}
-	s.pin = pin
+	s.pin, s.isSuspect = pin, isPinned && s.config.Suspects[s.nodeID]
 	patterns = slices.DeleteFunc(patterns, func(p string) bool { return !slices.Contains(s.config.Patterns, p) })
-	if s.pattern, s.suite, err = Select(patterns, suites, s.config.Suites, isPinned); err != nil {
+	if s.pattern, s.suite, err = Select(patterns, suites, s.config.Suites, isPinned && !s.isSuspect); err != nil {
 		return s.fail(err)
 	}
 	var events []Event
@@ -256,7 +258,8 @@ func (s *Session) takeMessage2(msg any) []Event {
 	}
 	// Only a peer that knows the password learns that there is a pin (P-66).
 	hubKey := s.handshake.RemoteStaticKey()
-	if s.pin != nil && subtle.ConstantTimeCompare(s.pin, hubKey) == 0 {
+	isPinned := s.pin != nil && subtle.ConstantTimeCompare(s.pin, hubKey) == 1
+	if s.pin != nil && !isPinned && (!s.isSuspect || s.config.KeepPin || s.config.PinnedOnly) {
 		return s.fail(ErrHubKeyChanged)
 	}
 	var events []Event
@@ -268,8 +271,10 @@ func (s *Session) takeMessage2(msg any) []Event {
 		if err != nil {
 			return s.failHere(err)
 		}
-		if s.pin == nil {
-			events = append(events, Pin{s.nodeID, hubKey})
+		if !isPinned {
+			events = append(events, Pin{s.nodeID, hubKey, s.pin})
+		} else if s.isSuspect {
+			events = append(events, Pin{s.nodeID, hubKey, nil})
 		}
 		events = append(events, Transmit{Text: string(noiseEnvelope(map[string]any{"msg": hex.EncodeToString(message)}))})
 	}
@@ -293,13 +298,10 @@ func (s *Session) refuseMessage2(err error) []Event {
 	return append(events, s.fail(err)...)
 }
 
-// doubtPin drops the pin after a failed KKpsk0, unless it is to be kept (P-114, P-115).
+// doubtPin says that a KKpsk0 has failed. The pin stays: XXpsk2 shows whether it is stale (P-114).
 func (s *Session) doubtPin() []Event {
-	if s.config.KeepPin {
-		return nil
-	}
-	s.isUnpinned = true
-	return []Event{Unpin{s.nodeID}}
+	s.isDoubted = true
+	return []Event{PinSuspect{s.nodeID}}
 }
 
 // establish begins the encrypted session with the client's HELLO (P-67, P-91).

@@ -45,12 +45,6 @@ func (s *Store) Pin(nodeID string, key []byte) error {
 	return s.save()
 }
 
-// Unpin drops the key of a hub.
-func (s *Store) Unpin(nodeID string) error {
-	delete(s.Pins, nodeID)
-	return s.save()
-}
-
 // save replaces the file as a whole, so that a crash leaves the old one or the new one.
 func (s *Store) save() error {
 	text, err := json.Marshal(s)

@@ -252,7 +252,8 @@ def open_session(request):
         handshake = protocol.parse_json(request.get("handshake", "{}"))
         return HubSession(node_id=request["nodeId"], psk=psk, client_key=client_key, handshake=handshake, **own)
     pins, psks = ({hub: unhex(key) for hub, key in request[name].items()} for name in ("pins", "psks"))
-    own["unpins"] = request.get("onKkFailure") != "keep-pin"
+    own["replaces_pins"] = request.get("onKkFailure") != "keep-pin"
+    own["suspects"] = request.get("suspects", [])
     own["trusts_new_hubs"] = request.get("trust") != "pinned-only"
     own["key_is_fresh"] = request.get("staticKeyIsFresh", False)
     return ClientSession(site_id=request["siteId"], pins=pins, psks=psks, **own)

@@ -24,7 +24,8 @@ class Keyring(NamedTuple):
     pins: dict
     psks: dict
     provisioned: frozenset = frozenset()
-    suspects: frozenset = frozenset()  # in memory only
+    suspects: frozenset = frozenset()  # the hubs whose PSK is suspect, in memory only
+    suspect_pins: frozenset = frozenset()  # in memory only
 
     def stored_part(self):
         return self.fresh, self.pins, self.psks
@@ -33,11 +34,11 @@ class Keyring(NamedTuple):
         """The keyring after an event of the session."""
         match event:
             case {"type": "pin", "nodeId": hub, "key": key}:
-                if self.pins.get(hub, key) != key:
+                if self.pins.get(hub, key) not in (key, event.get("replaces")):
                     raise Refused("pin-differs")
-                return self._replace(pins={**self.pins, hub: key})
-            case {"type": "unpin", "nodeId": hub}:
-                return self._replace(pins={name: key for name, key in self.pins.items() if name != hub})
+                return self.with_pin(hub, key)
+            case {"type": "pin-suspect", "nodeId": hub} if hub in self.pins:
+                return self._replace(suspect_pins=self.suspect_pins | {hub})
             case {"type": "psk", "nodeId": hub, "key": key} if hub not in self.provisioned:
                 return self._replace(psks={**self.psks, hub: key}, suspects=self.suspects - {hub})
             case {"type": "psk-suspect", "nodeId": hub} if hub in self.psks and hub not in self.provisioned:
@@ -50,7 +51,7 @@ class Keyring(NamedTuple):
         return {hub: key for hub, key in self.psks.items() if hub not in self.suspects}
 
     def with_pin(self, hub, key):
-        return self._replace(pins={**self.pins, hub: key})
+        return self._replace(pins={**self.pins, hub: key}, suspect_pins=self.suspect_pins - {hub})
 
     def without_psks(self):
         return self._replace(psks={}, provisioned=frozenset(), suspects=frozenset())
@@ -296,7 +297,8 @@ class ClientLink:
             psks=keyring.usable_psks(),
             key_is_fresh=keyring.fresh,
             ephemeral_key=self.draw_key(),
-            unpins=options["onKkFailure"] == "unpin",
+            replaces_pins=options["onKkFailure"] == "replace-pin",
+            suspects=keyring.suspect_pins,
             **({"patterns": options["patterns"]} if "patterns" in options else {}),
             **self.own,
         )
@@ -318,6 +320,8 @@ class ClientLink:
                 self.need_psk(event)
             case "psk" | "psk-suspect":
                 self.stop_deriving()
+            case "pin" if "replaces" in event:
+                self.tell("hub-replaced", **{name: value for name, value in event.items() if name != "type"})
             case "ready":
                 self.is_ready, self.failures, self.cause, self.asked = True, 0, None, None
                 self.hub = event["nodeId"]

@@ -5,6 +5,7 @@ from hub_protocol import Refused
 DAY = 86_400_000
 EARLY = 1000  # how early a timer may be
 STARTING = 60_000  # how long the pauses do not grow at a start, if the hub cannot be reached
+DOUBTFUL = ("text-after-ready", "client-key-refused")  # twice in a row, a person is asked
 PASSING = ("certificate-refused", "protocol-version")  # a person is asked, but it may go away without one
 TIMES = {"basePause": 2000, "maxPause": 600_000, "steadyAfter": 30_000}
 DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
@@ -12,16 +13,16 @@ OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "seali
 
 
 class ConnectionPolicy:
-    def __init__(self, draw, deadlines=None, onKkFailure="unpin", **times):
+    def __init__(self, draw, deadlines=None, onKkFailure="replace-pin", **times):
         """`draw` returns 3 random bytes."""
-        if onKkFailure not in ("unpin", "keep-pin"):
+        if onKkFailure not in ("replace-pin", "keep-pin"):
             raise Refused("bad-argument")
         self.draw, self.on_kk_failure = draw, onKkFailure
         self.psk_is_fresh, self.differed = False, False  # of this connection; since one was ready
         self.times = checked(TIMES, times)
         self.deadlines = checked(DEADLINES, deadlines or {})
         self.connected, self.ready_at, self.heard = False, None, False
-        self.wanted, self.asking, self.redials, self.xx_alone, self.lost_session = True, None, False, False, False
+        self.wanted, self.asking, self.redials, self.xx_alone, self.doubt = True, None, False, False, None
         self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
         self.has_been_ready = False  # since the start, or since a resumption
         self.pausing, self.old_timer = False, False  # whether the timer of a pause that was cut short may be running
@@ -64,10 +65,9 @@ class ConnectionPolicy:
         differs = event["error"] == "psk-differs"
         wrong_password = differs and self.psk_is_fresh and self.differed
         self.psk_is_fresh, self.differed = False, self.differed or differs
-        says_goodbye = event["error"] == "client-key-refused" and steady
-        loses = event["error"] == "text-after-ready" and not trusted
-        again = loses and self.lost_session
-        self.lost_session = loses or (self.lost_session and not trusted)
+        again = event["error"] in DOUBTFUL and event["error"] == self.doubt and not trusted
+        if was_ready:
+            self.doubt = None if trusted else event["error"]
         self.connected, self.ready_at, self.heard = False, None, False
         unreached_since, self.unreached_since = self.unreached_since, None
         if event["error"] == "not-reachable" and not self.has_been_ready:
@@ -77,13 +77,15 @@ class ConnectionPolicy:
         if self.redials:
             self.redials = False
             return self.dial(0, now)
-        if (event["retry"] == "never" and not says_goodbye) or again or wrong_password or self.asking:
+        if event["retry"] == "never" or again or wrong_password or self.asking:
             self.asking = event["error"]
             return {"do": "ask", "error": event["error"]}
         failed = event["reason"] in ("refused", "timeout") and event["error"] != "access-refused"
         if event.get("pattern") == "KKpsk0" and failed and not was_ready:
             self.xx_alone = True
             return self.dial(0, now)
+        if event.get("pattern") == "KKpsk0" and event["error"] == "dropped" and not was_ready:
+            self.xx_alone = True  # older hubs refuse like this
         starting = self.unreached_since is not None and now - self.unreached_since < STARTING
         limit = min(self.times["basePause"] if starting else self.limit, self.times["maxPause"])
         draw = int.from_bytes(self.draw(), "big")
@@ -110,7 +112,7 @@ class ConnectionPolicy:
             return
         self.cut_short()
         self.redials = self.connected
-        self.wanted, self.asking, self.lost_session, self.differed = True, None, False, False
+        self.wanted, self.asking, self.doubt, self.differed = True, None, None, False
         self.has_been_ready = False
         self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
 

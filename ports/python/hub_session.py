@@ -8,9 +8,9 @@ from hub_envelopes import check_version, classify, is_text_list, read_envelope, 
 from hub_protocol import Refused
 
 NO_FIELDS = {}
-REFUSALS = [1000, 1005, 1008]  # the close codes with which a hub refuses
+REFUSAL = 1008  # the close code with which a hub refuses
 MAX_NODE_ID = 4096
-MAX_MESSAGE_2_PAYLOAD = 256
+MAX_MESSAGE_2_PAYLOAD = 64
 MESSAGE_2_FIELDS = {"XXpsk2": 32 + 48 + 16, "KKpsk0": 32 + 16}  # its keys and tags
 REQUIRED_PATTERN, REQUIRED_SUITE = protocol.PATTERNS[0], protocol.SUITES[0]  # a hub always offers them
 
@@ -38,7 +38,7 @@ def close_kind(code, status, reason, cause=None):
         return "unavailable" if status >= 500 or status in (408, 429) else "not-a-hub"
     if reason == "connection_limit":
         return "unavailable"
-    return "refusal" if code in REFUSALS else "loss"
+    return "refusal" if code == REFUSAL else "loss"
 
 
 class Session:
@@ -152,19 +152,21 @@ def check_sent(text):
 
 class ClientSession(Session):
     def __init__(self, site_id, static_key, suites, pins, psks, hello=NO_FIELDS, patterns=protocol.PATTERNS,
-                 unpins=True, trusts_new_hubs=True, key_is_fresh=False, ephemeral_key=None):
+                 replaces_pins=True, trusts_new_hubs=True, key_is_fresh=False, ephemeral_key=None, suspects=()):
         """`pins` and `psks` are stored under each hub's node id; `hello` contains further fields of our HELLO.
 
-        `unpins`: drop the pin after a failed KKpsk0. `trusts_new_hubs`: pin a hub that is not pinned. `key_is_fresh`: no
-        hub has accepted our static key yet, so warn before a pinned one sees it.
+        `suspects`: the hubs whose pins are suspect since a KKpsk0 failed. `replaces_pins`: replace such a pin if the hub has
+        another key. `trusts_new_hubs`: pin a hub that is not pinned. `key_is_fresh`: no hub has accepted our static key yet, so
+        warn before a pinned one sees it.
         """
         super().__init__(static_key, ephemeral_key)
         for key in [*pins.values(), *psks.values()]:
             protocol.check_key(key)  # an unreadable pin does not mean that the hub was never seen
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": None, "site_id": site_id, **hello}
-        self.suites, self.pins, self.psks, self.patterns, self.unpins = suites, pins, psks, patterns, unpins
+        self.suites, self.pins, self.psks, self.patterns, self.suspects = suites, pins, psks, patterns, suspects
         self.trusts_new_hubs, self.key_is_fresh = trusts_new_hubs, key_is_fresh
+        self.replaces_pins = replaces_pins and trusts_new_hubs
         self.retry = "later"  # after a refusal
         self.pattern = self.unproved_psk = None
         self.announced = False
@@ -212,8 +214,9 @@ class ClientSession(Session):
         if self.pin is None and not self.trusts_new_hubs:
             raise Refused("unknown-hub")
         patterns = [pattern for pattern in noise["patterns"] if pattern in self.patterns]
-        pinned = self.pin is not None
-        self.pattern, self.suite = protocol.select_noise(patterns, noise["suites"], self.suites, pinned)
+        self.is_suspect = self.pin is not None and self.node_id in self.suspects
+        uses_pin = self.pin is not None and not self.is_suspect
+        self.pattern, self.suite = protocol.select_noise(patterns, noise["suites"], self.suites, uses_pin)
         self.offer = payload
         self.state = "awaiting-psk"
         if self.pins and self.pin is None:
@@ -265,8 +268,9 @@ class ClientSession(Session):
         if self.unproved_psk is not None:
             yield event("psk", nodeId=self.node_id, key=self.unproved_psk)
         if self.pattern == "XXpsk2":
-            if self.pin is None:
-                yield event("pin", nodeId=self.node_id, key=hub_key)
+            if self.pin is None or self.is_suspect:
+                replaces = {"replaces": self.pin} if self.pin not in (None, hub_key) else {}
+                yield event("pin", nodeId=self.node_id, key=hub_key, **replaces)
             yield shake(msg=self.handshake.write().hex())
         handshake_hash = self.handshake.handshake_hash
         self.establish()
@@ -279,18 +283,17 @@ class ClientSession(Session):
                     hubKey=hub_key, sessionId=session_id if isinstance(session_id, str) else None, encoding=encoding)
 
     def enforce_pin(self, hub_key):
-        if self.pin is not None and self.pin != hub_key:
+        if self.pin not in (None, hub_key) and not (self.is_suspect and self.replaces_pins):
             raise Refused("hub-key-changed")
 
     def doubt_pin(self):
-        """After a KKpsk0 that failed. It says nothing about the PSK."""
-        if self.unpins:
-            yield event("unpin", nodeId=self.node_id)
-            self.retry = "now"  # the next attempt is a different one
+        """After a KKpsk0 that failed. It says nothing about the PSK, and XXpsk2 shows whether the pin is stale."""
+        yield event("pin-suspect", nodeId=self.node_id)
+        self.retry = "now"  # the next attempt is a different one
 
     def outcome(self, close):
         """Reason, retry and error."""
-        is_kk, after_kk = self.pattern == "KKpsk0", "now" if self.unpins else "later"
+        is_kk = self.pattern == "KKpsk0"
         if self.failure in ("hub-key-changed", "unknown-hub"):
             return "refused", "never", self.failure  # until a person has acted
         if self.failure is not None:
@@ -302,12 +305,12 @@ class ClientSession(Session):
         if close == "loss" or self.heard:
             return "dropped", "now", "dropped"
         if self.state == "awaiting-message-2":
-            return ("refused", after_kk, "kk-refused") if is_kk else ("refused", "later", "negotiation-refused")
+            return ("refused", "now", "kk-refused") if is_kk else ("refused", "later", "negotiation-refused")
         if self.state != "ready":
             return "refused", "later", "access-refused"
-        if is_kk:
+        if is_kk or not self.key_is_fresh:
             return "refused", "later", "refused"
-        return "client-key-refused", "never", "client-key-refused"  # message 3 has shown our key to the hub
+        return "client-key-refused", "later", "client-key-refused"  # message 3 has shown our key to the hub
 
 
 class HubSession(Session):

@@ -99,11 +99,11 @@ export function openSession(crypto: CryptoProvider, request: Fields): ClientSess
   if (request.role === 'client') {
     const entriesOf = (keys: { [nodeId: string]: string }) =>
       Object.entries(keys).map(([nodeId, key]) => ({ nodeId, key: hex(key) }));
-    const { siteId, onKkFailure, trust, staticKeyIsFresh, pins, psks } = request;
+    const { siteId, onKkFailure, trust, staticKeyIsFresh, pins, psks, suspects = [] } = request;
     const keyring = {
       staticKey: hex(staticKey),
       staticKeyIsFresh,
-      pins: entriesOf(pins),
+      pins: entriesOf(pins).map((pin) => ({ ...pin, isSuspect: suspects.indexOf(pin.nodeId) >= 0 })),
       psks: entriesOf(psks),
     };
     return new ClientSession({ ...common, siteId, keyring, onKkFailure, trust });
@@ -119,7 +119,7 @@ export function openSession(crypto: CryptoProvider, request: Fields): ClientSess
   });
 }
 
-const BYTES = ['salt', 'key', 'hubKey', 'clientKey', 'handshakeHash'];
+const BYTES = ['salt', 'key', 'replaces', 'hubKey', 'clientKey', 'handshakeHash'];
 
 /** An event with bytes in hexadecimal and errors as codes; `byHash` gives messages by length and SHA-256. */
 export function eventToJson(event: { type: string }, byHash: boolean): Fields {

@@ -13,7 +13,7 @@
  */
 
 import { assertBytes, assertFlag, assertString, readArgument, readOptions } from '../arguments.ts';
-import { type Bytes, copyBytes, equalBytes, isBytes, utf8Length } from '../bytes.ts';
+import { type Bytes, copyBytes, equalBytes, utf8Length } from '../bytes.ts';
 import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { CryptoProvider, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
@@ -29,6 +29,11 @@ export interface HubPin {
   readonly nodeId: string;
   /** The key, 32 bytes. */
   readonly key: Bytes;
+  /**
+   * Whether a KKpsk0 has failed since the pin was stored. The pin is then tested with XXpsk2. This flag is not stored: after
+   * a restart, KKpsk0 is tried again.
+   */
+  readonly isSuspect?: boolean | undefined;
 }
 
 /** The PSK of the identity at a hub. */
@@ -101,9 +106,9 @@ export function createKeyring(options: {
 }
 
 /**
- * Applies an event of a ClientSession: `pin` and `unpin` change the pins; `psk` stores a PSK that the hub has proved it
- * knows; after `psk-suspect` a PSK that was not provisioned is derived again; and once the hub has proved that it accepts the
- * static key, the key is no longer fresh.
+ * Applies an event of a ClientSession: `pin` stores, confirms or replaces a pin; after `pin-suspect` the pin is tested with
+ * XXpsk2; `psk` stores a PSK that the hub has proved it knows; after `psk-suspect` a PSK that was not provisioned is derived
+ * again; and once the hub has proved that it accepts the static key, the key is no longer fresh.
  * @param keyring - the keyring before the event
  * @param event - any event; most change nothing
  * @returns a new keyring, or the same one if nothing changes
@@ -132,15 +137,19 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
   const { pins, psks } = keyring;
   switch (event?.type) {
     case 'pin': {
-      const { nodeId, key } = event;
-      const pinned = findHub(pins, nodeId);
-      if (pinned !== undefined && !equalBytes(pinned.key, key)) {
+      const { nodeId, key, replaces = key } = event;
+      const pinned = findHub(pins, nodeId)?.key;
+      if (pinned !== undefined && !equalBytes(pinned, key) && !equalBytes(pinned, replaces)) {
         throw errors.pinDiffers();
       }
-      return changed(keyring, { pins: withPin(pins, nodeId, key) });
+      return pinHub(keyring, nodeId, key);
     }
-    case 'unpin':
-      return dropPin(keyring, event.nodeId);
+    case 'pin-suspect': {
+      const pinned = findHub(pins, event.nodeId);
+      if (pinned === undefined || pinned.isSuspect) return keyring;
+      const { nodeId, key } = pinned;
+      return changed(keyring, { pins: withEntry(pins, pinned, { nodeId, key, isSuspect: true }) }); // stored as it was
+    }
     case 'psk':
       return findHub(psks, event.nodeId)?.isProvisioned
         ? keyring
@@ -149,7 +158,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
       const stored = findHub(psks, event.nodeId);
       if (stored === undefined || stored.isProvisioned || stored.isSuspect) return keyring;
       const suspect = hubPsk(stored.nodeId, stored.key, { isSuspect: true });
-      return changed(keyring, { psks: psks.map((psk) => (psk === stored ? suspect : psk)) }); // stored as it was
+      return changed(keyring, { psks: withEntry(psks, stored, suspect) }); // stored as it was
     }
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
       return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
@@ -216,7 +225,9 @@ export function forgetPsks(keyring: Keyring): Keyring {
 export function dropPin(keyring: Keyring, nodeId: string): Keyring {
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
-  return changed(keyring, { pins: withoutHub(keyring.pins, nodeId) });
+  const { pins } = keyring;
+  if (findHub(pins, nodeId) === undefined) return keyring;
+  return changed(keyring, { pins: pins.filter((pin) => pin.nodeId !== nodeId) });
 }
 
 /**
@@ -238,17 +249,12 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
  */
 export function pinHub(keyring: Keyring, nodeId: string, key: Uint8Array): Keyring {
   assertKeyring(keyring);
-  const pinned = findHub(keyring.pins, nodeId);
-  const isPinned = pinned !== undefined && isBytes(key) && equalBytes(pinned.key, key);
-  const others = isPinned ? keyring.pins : withoutHub(keyring.pins, nodeId);
-  return changed(keyring, { pins: withPin(others, nodeId, key) });
-}
-
-/** A list with the pin of a hub; the same list if it already contains the hub. */
-function withPin(pins: readonly HubPin[], nodeId: string, key: Uint8Array): readonly HubPin[] {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
-  return findHub(pins, nodeId) !== undefined ? pins : pins.concat({ nodeId, key: copyBytes(key) });
+  const { pins } = keyring;
+  const pinned = findHub(pins, nodeId);
+  if (pinned !== undefined && !pinned.isSuspect && equalBytes(pinned.key, key)) return keyring;
+  return changed(keyring, { pins: withEntry(pins, pinned, { nodeId, key: copyBytes(key) }) });
 }
 
 /** A keyring with the PSK of a hub, not suspect; the same keyring if it already has that PSK. */
@@ -266,19 +272,12 @@ function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisione
     return keyring;
   }
   const entry = hubPsk(nodeId, copyBytes(psk), { isProvisioned });
-  return changed(keyring, {
-    psks: stored === undefined ? psks.concat(entry) : psks.map((other) => (other === stored ? entry : other)),
-  });
+  return changed(keyring, { psks: withEntry(psks, stored, entry) });
 }
 
-/** A list without a hub; the same list if the hub is not in it. */
-function withoutHub<Entry extends { readonly nodeId: string }>(
-  entries: readonly Entry[],
-  nodeId: string,
-): readonly Entry[] {
-  return findHub(entries, nodeId) === undefined
-    ? entries
-    : entries.filter((entry) => entry.nodeId !== nodeId);
+/** A list with an entry, in place of another one or at its end. */
+function withEntry<Entry>(entries: readonly Entry[], old: Entry | undefined, entry: Entry): readonly Entry[] {
+  return old === undefined ? entries.concat(entry) : entries.map((other) => (other === old ? entry : other));
 }
 
 /** Makes an entry, whose key does not enumerate. */

@@ -438,8 +438,11 @@ export class LinkMachine {
       case 'static-key-fresh':
         this.tell(event);
         break;
-      default: // `take` stores pins; a close is below
-        event satisfies EndedEvent | { type: 'pin' | 'unpin' | 'close' };
+      case 'pin': // `take` has stored it
+        if (event.replaces !== undefined) this.tell(retyped(event, 'hub-replaced'));
+        break;
+      default: // a close is below
+        event satisfies EndedEvent | { type: 'pin-suspect' | 'close' };
     }
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });

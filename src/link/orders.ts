@@ -7,6 +7,7 @@ import type { HubEvent } from '../requests/hub-event.ts';
 import type { FinishDecision, PartDecision } from '../requests/request-scheduler.ts';
 import type {
   NewHubEvent,
+  PinEvent,
   ReadyEvent,
   SessionEvent,
   StaticKeyFreshEvent,
@@ -124,6 +125,14 @@ export type BytesTold = Omit<Extract<DeliveredEvent, { kind: 'binary' }>, 'type'
   readonly type: 'bytes';
 };
 
+/**
+ * Tell the person that the hub has a new key, and the fingerprints of both: an impostor who knows the password looks the same. The
+ * new key is stored, and `connect` follows.
+ */
+export interface HubReplacedTold extends Omit<PinEvent, 'type'> {
+  readonly type: 'hub-replaced';
+}
+
 /** The connection ended, or could not be made. */
 export interface CloseTold {
   readonly type: 'close';
@@ -204,6 +213,7 @@ export type LinkEvent =
   | DroppedEvent
   | NewHubEvent
   | StaticKeyFreshEvent
+  | HubReplacedTold
   | CloseTold
   | ReconnectTold
   | AskTold

@@ -75,10 +75,10 @@ export interface PolicyOptions {
   /** How long a connection must be ready before the pauses restart at `basePause` (default 30000). */
   steadyAfter?: number | undefined;
   /**
-   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec): see the option of ClientSession. Use
-   * `keep-pin` if many know the password; a person is then asked when a hub has a new key.
+   * What to do if a KKpsk0 has failed and the hub has another key (default `replace-pin`, as in the spec): see the option of
+   * ClientSession. Use `keep-pin` if many know the password; a person is then asked when a hub has a new key.
    */
-  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
+  onKkFailure?: 'replace-pin' | 'keep-pin' | undefined;
   /** How long to wait for the hub, by the state of the session (default 30000 each). */
   deadlines?: { readonly [state in AwaitingState]?: number | undefined } | undefined;
 }
@@ -155,10 +155,10 @@ export class ConnectionPolicy {
   /** Whether the hub has sent a message on the connection. */
   private hasHeard = false;
   /**
-   * Whether a connection on which the hub was not heard ended with `text-after-ready`, and none has been heard or
-   * steady since.
+   * The code that the latest connection ended with that was ready; `undefined` if the hub was heard on it, or if it was
+   * steady.
    */
-  private hasLostSession = false;
+  private doubt: string | undefined = undefined;
   /** Whether a connection ended with `psk-differs`, and none has been ready since. */
   private hasDiffered = false;
   /** Whether no connection was ready since the start, or since `resume`. */
@@ -169,7 +169,7 @@ export class ConnectionPolicy {
   private lastCode: string | undefined = undefined;
   /** Whether the PSK was derived for this connection. */
   private isPskFresh = false;
-  private readonly onKkFailure: 'unpin' | 'keep-pin';
+  private readonly onKkFailure: 'replace-pin' | 'keep-pin';
   /** Whether KKpsk0 is left out. */
   private leavesOutKk = false;
   private sessionState = '';
@@ -188,7 +188,7 @@ export class ConnectionPolicy {
       'deadlines.',
     );
     this.limit = this.times.basePause!;
-    this.onKkFailure = assertChoice(own.onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']);
+    this.onKkFailure = assertChoice(own.onKkFailure, 'onKkFailure', ['replace-pin', 'keep-pin']);
   }
 
   /** The name of the current state, for logs and displays. */
@@ -284,10 +284,9 @@ export class ConnectionPolicy {
     this.phase = next;
     this.dueAt = -Infinity;
     this.limit = this.times.basePause!;
-    this.hasLostSession = false;
     this.hasDiffered = false;
     this.isStarting = true;
-    this.lastCode = this.unreachedSince = undefined;
+    this.doubt = this.lastCode = this.unreachedSince = undefined;
   }
 
   private cutShort(): void {
@@ -301,7 +300,7 @@ export class ConnectionPolicy {
     const isSteady = wasReady && now - since >= this.times.steadyAfter!;
     const isTrusted = isSteady || this.hasHeard;
     if (isSteady) this.limit = this.times.basePause!;
-    if (isTrusted) this.hasLostSession = false;
+    if (isTrusted) this.doubt = undefined;
     const { verdict, asks, usesXxAlone } = findPolicyEnding({
       state: this.phase,
       retry,
@@ -311,7 +310,7 @@ export class ConnectionPolicy {
       wasReady,
       isSteady,
       isPskFresh: this.isPskFresh,
-      isRepeated: code === 'psk-differs' ? this.hasDiffered : this.hasLostSession,
+      isRepeated: code === 'psk-differs' ? this.hasDiffered : !isTrusted && code === this.doubt,
     });
     const isUnreached = this.isStarting && code === 'not-reachable';
     const unreachedSince = isUnreached ? (this.unreachedSince ?? now) : undefined;
@@ -339,7 +338,7 @@ export class ConnectionPolicy {
     this.hasHeard = false;
     this.isPskFresh = false;
     if (code === 'psk-differs') this.hasDiffered = true;
-    if (code === 'text-after-ready' && !isTrusted) this.hasLostSession = true;
+    if (wasReady && !isTrusted) this.doubt = code;
     if (usesXxAlone) this.leavesOutKk = true;
     return decision;
   }

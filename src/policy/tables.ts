@@ -67,8 +67,8 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
   /** Whether the PSK was derived for this connection. */
   readonly isPskFresh?: boolean;
   /**
-   * Whether an earlier connection ended with the same error: `text-after-ready`, and the hub was not heard in between;
-   * or `psk-differs`, and no connection was ready in between.
+   * Whether an earlier connection ended with the same error: the latest one that was ready, and the hub was heard on neither
+   * and neither was steady; for `psk-differs`, any since one was ready.
    */
   readonly isRepeated?: boolean;
 }
@@ -89,17 +89,18 @@ export const POLICY_ENDINGS: readonly PolicyEnding[] = [
   { when: { state: 'resting' }, verdict: 'rest' },
   { when: { state: 'returning' }, verdict: 'redial' },
   { when: { state: 'asking' }, verdict: 'ask' },
-  // A hub that refuses the key of a client does so at the start. Later, this is a hub that says goodbye.
-  { when: { error: 'client-key-refused', isSteady: true }, verdict: 'pause' },
   { when: { retry: 'never' }, verdict: 'ask' },
   { when: { error: 'psk-differs', isPskFresh: true, isRepeated: true }, verdict: 'ask' },
   { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },
+  { when: { error: 'client-key-refused', isRepeated: true }, verdict: 'ask' },
   // A clock is set, a certificate renewed, a hub updated without the client.
   { when: { error: 'certificate-refused' }, verdict: 'pause', asks: true },
   { when: { error: 'protocol-version' }, verdict: 'pause', asks: true },
   { when: { error: 'access-refused' }, verdict: 'pause' }, // before message 1, so the pattern does not matter
   { when: { reason: 'refused', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
   { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
+  // Older hubs refuse like this, and so does a hub over HTTPS. The pin is not suspect: anybody can bring it about.
+  { when: { error: 'dropped', pattern: 'KKpsk0', wasReady: false }, verdict: 'pause', usesXxAlone: true },
   { when: {}, verdict: 'pause' },
 ];
 

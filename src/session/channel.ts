@@ -38,6 +38,8 @@ export interface Side<State extends string> extends Handlers {
   failed(failure: LocalError | RemoteError, isEstablished: boolean): Ending;
   /** The handshake pattern, if one is chosen. */
   readonly pattern: Pattern | undefined;
+  /** Whether no hub has accepted the client's static key yet. */
+  readonly isFresh?: boolean;
   /** Drops and wipes everything that only the handshake needed. */
   release(): void;
 }
@@ -125,6 +127,7 @@ export class Channel<State extends string, Event extends { readonly type: string
             state: state as State,
             pattern: side.pattern,
             heard: peerProved,
+            isFresh: side.isFresh,
             status,
             platformCode,
           })

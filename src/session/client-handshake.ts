@@ -11,7 +11,7 @@
  *    secret from outside, or the session is paced, it emits `waiting`, and `resume` continues with `advance`.
  * 4. `noise` reads message 2. If that fails, `explained` and `unopened` name the cause, and put the pin or the PSK in doubt.
  * 5. `takePayload` compares the hub's key with the pin, and emits `psk` and `pin`: the hub has proved that it knows the
- *    password. Under XXpsk2, `advance` then writes message 3, with this client's static key.
+ *    password. A suspect pin is confirmed or replaced. Under XXpsk2, `advance` then writes message 3, with this client's static key.
  * 6. `finish` replaces the handshake by the keys of the session, seals the client's HELLO and emits `ready`. `release` has then
  *    wiped everything that only the handshake needed, as after any failure.
  * 7. `deliver` passes on the messages of the hub.
@@ -66,8 +66,9 @@ export class ClientHandshake implements Side<ClientState> {
   pattern: Pattern | undefined = undefined;
   /** Until the handshake is done. */
   handshake: Handshake | undefined = undefined;
-  private readonly unpins: boolean;
-  private hasUnpinned = false;
+  /** Whether no hub has accepted the static key yet. */
+  readonly isFresh: boolean;
+  private hasDoubted = false;
   private nodeId = '';
   // The following fields are dropped when the handshake is done, and when the session ends.
   private plan: ClientPlan | undefined;
@@ -78,7 +79,9 @@ export class ClientHandshake implements Side<ClientState> {
   private suite: Suite | undefined = undefined;
   /** The canonical JSON of the hub's HELLO payload; then the prologue. */
   private prologue: Uint8Array | undefined = undefined;
-  private pin: Uint8Array | undefined = undefined;
+  private pin: Bytes | undefined = undefined;
+  /** Whether the pin is suspect: XXpsk2 shows whether it is stale. */
+  private isSuspect = false;
   /** Whether the PSK must come from `providePsk`. */
   private asksForPsk = false;
   /** The PSK from `providePsk`, until it is proved. */
@@ -95,7 +98,7 @@ export class ClientHandshake implements Side<ClientState> {
     const { crypto, keyring, patterns, isPaced } = plan;
     this.channel = new Channel(plan, 'awaiting-hello', CLIENT_TRANSITIONS, this);
     this.plan = plan;
-    this.unpins = plan.unpins;
+    this.isFresh = keyring.staticKeyIsFresh;
     hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
@@ -142,7 +145,9 @@ export class ClientHandshake implements Side<ClientState> {
     const { crypto, keyring, patterns, trustsNewHubs } = this.plan!;
     const offer = readOffer(payload);
     assertRequired(offer);
-    const pin = findHub(keyring.pins, nodeId)?.key;
+    const stored = findHub(keyring.pins, nodeId);
+    const pin = stored?.key;
+    const isSuspect = stored?.isSuspect === true;
     if (pin === undefined && !trustsNewHubs) {
       throw errors.unknownHub(nodeId);
     }
@@ -150,8 +155,9 @@ export class ClientHandshake implements Side<ClientState> {
     const { pattern, suite } = select(
       { patterns: usable, suites: offer.suites },
       suitesOf(crypto),
-      pin !== undefined,
+      pin !== undefined && !isSuspect,
     );
+    this.isSuspect = isSuspect;
     this.pin = pin && copyBytes(pin); // the caller's array may change before message 2
     this.pattern = pattern;
     this.suite = suite;
@@ -244,17 +250,20 @@ export class ClientHandshake implements Side<ClientState> {
     const payload = readMessage2Payload(bytes);
     if (payload === undefined) throw this.unopened();
     this.encoding = payload.encoding;
-    const { channel, nodeId, pin } = this;
+    const { channel, nodeId, pin, isSuspect } = this;
+    const isPinned = pin !== undefined && equalBytes(pin, key);
     // Send nothing more to a hub with the wrong key, above all not this client's static key in message 3. Under KKpsk0 the
-    // key is the pin.
-    if (pin !== undefined && !equalBytes(pin, key)) {
+    // key is the pin. Only now is a suspect pin known to be stale: the hub knows the password, and has another key.
+    if (pin !== undefined && !isPinned && !(isSuspect && this.plan!.replacesPins)) {
       throw errors.hubKeyChanged(nodeId, copyBytes(pin), copyBytes(key), fingerprint);
     }
     if (this.derivedPsk !== undefined) {
       channel.emit(pskEvent(nodeId, this.derivedPsk));
       this.derivedPsk = undefined; // the event has it now
     }
-    if (pin === undefined) channel.emit({ type: 'pin', nodeId, key: copyBytes(key) });
+    if (!isPinned || isSuspect) {
+      channel.emit({ type: 'pin', nodeId, key: copyBytes(key), replaces: isPinned ? undefined : pin });
+    }
   }
 
   private finish(handshake: Handshake): void {
@@ -300,27 +309,22 @@ export class ClientHandshake implements Side<ClientState> {
     return errors.pskDiffers();
   }
 
-  /** Emits `unpin` after a failed KKpsk0, unless the options say to keep the pin. */
+  /** A KKpsk0 has failed. That does not show that the pin is stale; the next XXpsk2 shows it. */
   private doubtPin(): void {
-    if (!this.unpins) return;
-    this.hasUnpinned = true;
-    this.channel.emit({ type: 'unpin', nodeId: this.nodeId });
+    this.hasDoubted = true;
+    this.channel.emit({ type: 'pin-suspect', nodeId: this.nodeId });
   }
 
   ended(facts: EndingFacts<ClientState>): Ending {
-    const { reason, retry, error, unpins } = findEnding(CLIENT_ENDINGS, facts);
-    if (unpins) this.doubtPin();
-    return {
-      reason,
-      retry: unpins && !this.unpins ? 'later' : retry,
-      error: errors.clientEnding(error, facts),
-    };
+    const { reason, retry, error, doubtsPin } = findEnding(CLIENT_ENDINGS, facts);
+    if (doubtsPin) this.doubtPin();
+    return { reason, retry, error: errors.clientEnding(error, facts) };
   }
 
-  /** If the pin was dropped, the next attempt is a different one, so it may be made immediately. */
+  /** If the pin is suspect, the next attempt is a different one, so it may be made immediately. */
   failed(error: LocalError | RemoteError, isEstablished: boolean): Ending {
     const { reason, retry } = findFailure(CLIENT_FAILURES, error, isEstablished);
-    return { reason, retry: this.hasUnpinned ? 'now' : retry, error };
+    return { reason, retry: this.hasDoubted ? 'now' : retry, error };
   }
 
   release(): void {

@@ -36,12 +36,12 @@ export interface ClientOptions extends SessionOptions {
   /** The handshake patterns to use (default both). With XXpsk2 alone, pins still count. */
   patterns?: Pattern[] | undefined;
   /**
-   * What to do with the pin after a failed KKpsk0 (default `unpin`, as in the spec). `unpin` drops it, and the next attempt
-   * trusts any hub that knows the password. `keep-pin` keeps it; make the next attempt with `patterns: ['XXpsk2']`, as
-   * ConnectionPolicy does: the pin still counts. Anyone between client and hub can make a KKpsk0 fail, without knowing any
-   * secret. With `trust: 'pinned-only'` the pin is always kept: without it, the client could not connect again.
+   * What to do if a KKpsk0 has failed, and the XXpsk2 that follows shows that the hub has another key (default `replace-pin`, as
+   * in the spec). `replace-pin` pins that key, since the hub knows the password, and says so: `pin` with `replaces`. `keep-pin`
+   * ends the session with `hub-key-changed`. Anyone between client and hub can make a KKpsk0 fail, without knowing any secret;
+   * the pin is then only suspect. With `trust: 'pinned-only'` the pin is always kept.
    */
-  onKkFailure?: 'unpin' | 'keep-pin' | undefined;
+  onKkFailure?: 'replace-pin' | 'keep-pin' | undefined;
   /**
    * Whether no call may take much longer than a single X25519 (default false), the longest step on a device. The handshake
    * then stops after each step: the session emits `waiting`, and continues when you call `resume`. Needs a static key with
@@ -73,7 +73,7 @@ export interface ClientPlan extends Omit<SessionOptions, 'crypto'> {
   readonly crypto: CheckedCrypto;
   readonly keyring: ReadKeyring;
   readonly trustsNewHubs: boolean;
-  readonly unpins: boolean;
+  readonly replacesPins: boolean;
   readonly hello: JsonObject;
   readonly message1Payload: Uint8Array;
   readonly patterns: readonly Pattern[];
@@ -111,7 +111,9 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
     readBinary: given.readBinary,
     keyring,
     trustsNewHubs,
-    unpins: assertChoice(onKkFailure, 'onKkFailure', ['unpin', 'keep-pin']) === 'unpin' && trustsNewHubs,
+    replacesPins:
+      assertChoice(onKkFailure, 'onKkFailure', ['replace-pin', 'keep-pin']) === 'replace-pin' &&
+      trustsNewHubs,
     hello: composePayload({ site_id: siteId }, assertFields(given.hello, 'hello')),
     message1Payload: canonicalJson({
       binarize,

@@ -40,11 +40,11 @@ export type CloseKind =
   | 'certificate-refused'
   | 'not-a-hub' // also any other HTTP status
   | 'broker-refused'
-  | 'refusal' // WebSocket codes 1000, 1005 and 1008
+  | 'refusal' // WebSocket code 1008
   | 'unauthorized' // HTTP status 401 or 403
   | 'unavailable' // HTTP status 408, 429 or from 500 on, or the close reason `connection_limit`
   | 'timeout'
-  | 'loss'; // any other code, or none
+  | 'loss'; // any other code, such as 1000, or none
 
 /** A row for a session that had not failed. A field that is absent matches anything. */
 export interface EndingRow<State extends string> {
@@ -56,11 +56,13 @@ export interface EndingRow<State extends string> {
   readonly pattern?: Pattern;
   /** Whether a transport message of the peer has opened. */
   readonly heard?: boolean;
+  /** Whether no hub has accepted the client's static key yet. */
+  readonly isFresh?: boolean;
   readonly reason: EndedEvent['reason'];
   readonly retry: EndedEvent['retry'];
   readonly error: EndingCode;
-  /** Whether the pin is put in doubt. `onKkFailure: 'unpin'` drops it and retries now; `'keep-pin'` retries later. */
-  readonly unpins?: true;
+  /** Whether the pin becomes suspect: the event `pin-suspect`. */
+  readonly doubtsPin?: true;
 }
 
 const CAUSES = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const;
@@ -89,12 +91,13 @@ export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = /* @__PURE__ */
     retry: 'later',
     error: 'negotiation-refused',
   },
-  { states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', unpins: true },
+  { states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },
   {
     states: ['ready'],
     pattern: 'XXpsk2',
+    isFresh: true,
     reason: 'client-key-refused',
-    retry: 'never',
+    retry: 'later',
     error: 'client-key-refused',
   },
   { reason: 'refused', retry: 'later', error: 'refused' },
@@ -186,7 +189,7 @@ function kindOfClosing(
   if (status === 401 || status === 403) return 'unauthorized';
   if (status !== undefined && status < 500 && status !== 408 && status !== 429) return 'not-a-hub';
   if (status !== undefined || reason === 'connection_limit') return 'unavailable';
-  return code === 1000 || code === 1005 || code === 1008 ? 'refusal' : 'loss';
+  return code === 1008 ? 'refusal' : 'loss';
 }
 
 function isOptional(value: unknown, type: string): boolean {
@@ -202,6 +205,7 @@ export interface EndingFacts<State extends string> {
   readonly state: State;
   readonly pattern: Pattern | undefined;
   readonly heard: boolean;
+  readonly isFresh?: boolean | undefined;
   /** The HTTP status of a refused upgrade, for the error. */
   readonly status?: number | undefined;
   /** The platform's code, for the error. */
@@ -219,6 +223,7 @@ export function findEnding<State extends string>(
       matches(row.close, facts.close) &&
       matches(row.pattern, facts.pattern) &&
       matches(row.heard, facts.heard) &&
+      matches(row.isFresh, facts.isFresh) &&
       (row.states === undefined || row.states.indexOf(facts.state) >= 0)
     ) {
       return row;

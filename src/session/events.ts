@@ -71,18 +71,26 @@ export interface NewHubEvent {
   readonly nodeId: string;
 }
 
-/** Store `key`, the hub's static public key, under `nodeId`, before you carry out the events that follow. */
+/**
+ * Store `key`, the hub's static public key, under `nodeId`, before you carry out the events that follow. It confirms a suspect pin
+ * if it is the same key. With `replaces` it takes the place of another one: tell the person, with both fingerprints.
+ */
 export interface PinEvent {
   readonly type: 'pin';
   /** The hub's node id. */
   readonly nodeId: string;
   /** The hub's static public key, 32 bytes. */
   readonly key: Bytes;
+  /** The key that was pinned, 32 bytes, if it is stale: the hub, which knows the password, has another key now. */
+  readonly replaces?: Bytes | undefined;
 }
 
-/** Drop the stored key of this hub: a KKpsk0 with it failed, so the next attempt must use XXpsk2. */
-export interface UnpinEvent {
-  readonly type: 'unpin';
+/**
+ * Keep the pin, and make the next attempt with XXpsk2 alone, as a session does whose pin `isSuspect`. A KKpsk0 with the pin
+ * failed: either the hub has a new key, or a third party interfered, which takes no secret.
+ */
+export interface PinSuspectEvent {
+  readonly type: 'pin-suspect';
   /** The hub's node id. */
   readonly nodeId: string;
 }
@@ -139,8 +147,8 @@ export interface FailedEvent {
 export interface EndedEvent {
   readonly type: 'ended';
   /**
-   * `refused`: the hub does not want this client, or this side does not want the hub. `client-key-refused`: the hub has
-   * pinned another static key for this client. `dropped`: the connection was lost. `timeout`: the integrator gave up.
+   * `refused`: the hub does not want this client, or this side does not want the hub. `client-key-refused`: most likely the hub
+   * has pinned another static key for this client. `dropped`: the connection was lost. `timeout`: the integrator gave up.
    */
   readonly reason: 'refused' | 'client-key-refused' | 'dropped' | 'timeout';
   /**
@@ -214,7 +222,7 @@ export type SessionEvent =
   | WaitingEvent
   | NewHubEvent
   | PinEvent
-  | UnpinEvent
+  | PinSuspectEvent
   | StaticKeyFreshEvent
   | ReadyEvent;
 

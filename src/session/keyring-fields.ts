@@ -18,11 +18,21 @@ export interface KeyringFields {
   readonly staticKey: Uint8Array | StaticKey | KeyPair;
   /**
    * Whether no hub has accepted the static key yet (default false). If so, a pinned hub most likely knows another key
-   * of this client, and the session warns with the event `static-key-fresh`.
+   * of this client, and the session warns with the event `static-key-fresh`. Only then can a connection end with
+   * `client-key-refused`.
    */
   readonly staticKeyIsFresh?: boolean | undefined;
-  /** The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. */
-  readonly pins?: readonly { readonly nodeId: string; readonly key: Uint8Array }[] | undefined;
+  /**
+   * The pins (default none). If there are any, a hub that is not pinned is announced by the event `new-hub`. A pin that
+   * `isSuspect` is tested with XXpsk2.
+   */
+  readonly pins?:
+    | readonly {
+        readonly nodeId: string;
+        readonly key: Uint8Array;
+        readonly isSuspect?: boolean | undefined;
+      }[]
+    | undefined;
   /** The PSKs (default none: the session asks with `psk-needed`). A PSK that `isSuspect` is not used. */
   readonly psks?:
     | readonly { readonly nodeId: string; readonly key: Uint8Array; readonly isSuspect?: boolean }[]

@@ -116,7 +116,7 @@ test('a device makes first contact, gets its answer, and stores the pin', async 
   assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
   assert.match(device.logged[0]!, 'You said: hello');
   assert.match(device.flash.get('hub.pins1')!, '"nodeId":"hub-1"');
-  assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"unpin"}', 'connected']);
+  assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"replace-pin"}', 'connected']);
 });
 
 test('after a loss it connects again with the stored pin, and so does a device that restarted', async () => {
@@ -219,7 +219,7 @@ test('a hub that sends a line of the bridge is hung up on, and the device keeps 
   await hub.stop();
   const impostor = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
   impostor.on('connection', (socket) =>
-    socket.send('connecting {"onKkFailure":"unpin","patterns":["KKpsk0"]}'),
+    socket.send('connecting {"onKkFailure":"replace-pin","patterns":["KKpsk0"]}'),
   );
   try {
     await new Promise((resolve) => impostor.once('connection', resolve));
@@ -236,7 +236,7 @@ test('a hub that sends a line of the bridge is hung up on, and the device keeps 
 test('text of the hub becomes a line only if it is a JSON object, so that no hub writes lines of the bridge', () => {
   const line = (text: string) => lineOf(Buffer.from(text), false);
   for (const text of [
-    'connecting {"onKkFailure":"unpin"}',
+    'connecting {"onKkFailure":"replace-pin"}',
     'disconnected {',
     'hello',
     '00ff',

@@ -67,7 +67,10 @@ test('ask says what to do if the client’s key is not the pinned one', async ()
       folder.at('another.json'),
     ]);
     assert.is(code, 1);
-    assert.match(stdout, /^The hub knows this client by another key\. .*the key [0-9a-f]{16}\.\n$/);
+    assert.match(
+      stdout,
+      /^The connection was refused when this client had shown its key, [0-9a-f]{16}\. .*another key: ask its operator/,
+    );
   }
 });
 
@@ -194,7 +197,7 @@ test('ask says that the password is wrong, with the fingerprint that the operato
   const { code, stdout } = await runProgram(['ask', wrong, 'hello', '--ca', folder.at('hub/ca.pem')]);
   const { static_key } = JSON.parse(readFileSync(folder.at('wrong.keyring.json'), 'utf8'));
   assert.is(code, 1);
-  assert.match(stdout, /^The password is wrong/);
+  assert.match(stdout, /^The hub’s answer does not fit the password/);
   const own = nodeCrypto.x25519.publicKey(hexToBytes(static_key.private_key ?? static_key)!);
   assert.ok(stdout.includes(fingerprint(new Uint8Array(own))));
 });

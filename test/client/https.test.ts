@@ -355,7 +355,7 @@ test('ends the connection if a message is refused', async () => {
       ? { status: 409, body: '{"error": "No Noise session"}' }
       : hub.answer(path, fields),
   );
-  assert.is(await ending(dial(port)), 'negotiation-refused');
+  assert.is(await ending(dial(port)), 'dropped');
 });
 
 test.run();

@@ -2,7 +2,14 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { same } from '../../evidence/searches/explore/laws.ts';
-import { CLIENT_KEY, IMPOSTOR_STATIC, NODE_ID, PSK } from '../../evidence/searches/explore/scenarios.ts';
+import {
+  CLIENT_KEY,
+  HUB_KEY,
+  IMPOSTOR_STATIC,
+  NODE_ID,
+  OLD_KEY,
+  PSK,
+} from '../../evidence/searches/explore/scenarios.ts';
 import type { Found } from '../../evidence/searches/explore/search.ts';
 import { EXPLORATIONS } from '../../evidence/searches/explore/worker.ts';
 import {
@@ -69,11 +76,13 @@ test('finds a client that pins before the hub has proved its key', () => {
   assert.match(foundWith(ClientSession.prototype, 'receive', pins, 'first contact'), 'was pinned');
 });
 
-test('finds a client that drops a pin that it should keep', () => {
-  const unpins = changing((events, { state }) =>
-    state === 'failed' ? [{ type: 'unpin', nodeId: NODE_ID }, ...events] : events,
+test('finds a client that replaces a pin that it should keep', () => {
+  const keys = { key: new Uint8Array(HUB_KEY), replaces: new Uint8Array(OLD_KEY) };
+  const replaces = changing((events, { state }) =>
+    state === 'failed' ? [{ type: 'pin', nodeId: NODE_ID, ...keys }, ...events] : events,
   );
-  assert.match(foundWith(ClientSession.prototype, 'receive', unpins, 'known hub'), 'pin was dropped');
+  const found = foundWith(ClientSession.prototype, 'receive', replaces, 'new hub key');
+  assert.match(found, 'not shown to be stale');
 });
 
 test('finds a client that stores an unproved PSK', () => {
@@ -98,7 +107,7 @@ test('finds a client that mistakes a shared secret equal to the last one for a r
 
 test('finds a session that does something after its end', () => {
   const lives = changing((events, { state }) =>
-    state === 'closed' ? [{ type: 'unpin', nodeId: NODE_ID }] : events,
+    state === 'closed' ? [{ type: 'pin-suspect', nodeId: NODE_ID }] : events,
   );
   assert.match(foundWith(ClientSession.prototype, 'receive', lives, 'known hub'), 'after the end');
 });
@@ -160,7 +169,10 @@ test('finds a policy that does not ask for XXpsk2 after a failed KKpsk0', () => 
       const options = begin.call(this, now);
       return options && { onKkFailure: options.onKkFailure! };
     };
-  assert.match(foundWith(ConnectionPolicy.prototype, 'begin', forgets, 'stale PSK'), 'never connected');
+  assert.match(
+    foundWith(ConnectionPolicy.prototype, 'begin', forgets, 'new hub key, MQTT'),
+    'never connected',
+  );
 });
 
 // Around a link

@@ -68,7 +68,7 @@ test('finds a session that throws, goes on after its end, or emits what it shoul
     function (this: ClientSession, data) {
       return receive
         .call(this, data)
-        .concat(this.state === 'ready' ? [{ type: 'unpin', nodeId: 'hub-1' }] : []);
+        .concat(this.state === 'ready' ? [{ type: 'psk', nodeId: 'hub-1', key: new Uint8Array(32) }] : []);
     },
     function (this: ClientSession, data) {
       return receive.call(this, data).filter(({ type }) => type !== 'message');

@@ -13,7 +13,7 @@ import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../src/session/transitio
 import { parseEnvelope, writeEnvelope } from '../../src/wire/envelope.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { canonicalJson } from '../../src/wire/write-json.ts';
-import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
+import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, PSK } from '../world/keys.ts';
 import { Pair, type PairOptions, type Wire } from '../world/pair.ts';
 import { type Course, nonce, runModel } from './run-model.ts';
 
@@ -321,14 +321,13 @@ test('under KKpsk0 the hub is ready when the first transport message has opened,
   assert.ok(text.indexOf('\nhelloH = ') < text.indexOf('\nreadyH = '));
 });
 
-test('the policies of a failed KKpsk0 are what the cases say: unpin compares no pin, keep-pin does', () => {
-  for (const onKkFailure of ['unpin', 'keep-pin'] as const) {
-    const pair = pairOf('KKpsk0', { client: { onKkFailure }, hub: { psk: OTHER_KEY } }).run();
-    const ended = pair.client.closed(1008);
-    assert.is(
-      ended.some((event) => event.type === 'unpin' && event.nodeId === NODE_ID),
-      onKkFailure === 'unpin',
-    );
+test('the policies of a failed KKpsk0 are what the cases say: replace-pin compares no pin, keep-pin does', () => {
+  for (const onKkFailure of ['replace-pin', 'keep-pin'] as const) {
+    const failed = pairOf('KKpsk0', { client: { onKkFailure }, hub: { psk: OTHER_KEY } }).run();
+    assert.ok(failed.client.closed(1008).some(({ type }) => type === 'pin-suspect'));
+    const pins = [{ ...HUB_PIN, isSuspect: true }];
+    const next = pairOf('XXpsk2', { client: { onKkFailure, pins }, hub: { staticKey: OTHER_KEY } }).run();
+    assert.is(next.client.state, onKkFailure === 'keep-pin' ? 'failed' : 'ready');
     const named = CASES.filter(({ name }) => name.startsWith(`KKpsk0, then XXpsk2: ${onKkFailure}`));
     assert.ok(named.length > 0);
     for (const { name, parts } of named) {

@@ -32,14 +32,15 @@ export interface Account {
   /** Of the hub, once it is known. */
   nodeId?: string | undefined;
   pin?: Uint8Array | undefined;
+  isSuspect?: boolean;
   psk?: Uint8Array | undefined;
 }
 
 /** What the account has stored. */
-function keyringOf({ staticKey, nodeId = '', pin, psk }: Account): KeyringFields {
+function keyringOf({ staticKey, nodeId = '', pin, isSuspect = false, psk }: Account): KeyringFields {
   return {
     staticKey,
-    pins: pin === undefined ? [] : [{ nodeId, key: pin }],
+    pins: pin === undefined ? [] : [{ nodeId, key: pin, isSuspect }],
     psks: psk === undefined ? [] : [{ nodeId, key: psk }],
   };
 }
@@ -132,8 +133,8 @@ export class Connection {
     for (const event of events) {
       this.events.push(event);
       if (event.type === 'transmit') this.#socket.send(event.data);
-      if (event.type === 'pin') this.#account.pin = event.key;
-      if (event.type === 'unpin') this.#account.pin = undefined;
+      if (event.type === 'pin') Object.assign(this.#account, { pin: event.key, isSuspect: false });
+      if (event.type === 'pin-suspect') this.#account.isSuspect = true;
       if (event.type === 'psk') this.#account.psk = event.key;
       if (event.type === 'psk-suspect') this.#account.psk = undefined;
       if (event.type === 'close') this.#socket.close(event.code);

@@ -153,7 +153,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.is((await connection.first('ended')).error.code, 'kk-refused');
     assert.equal(
       connection.events.map(({ type }) => type),
-      ['psk-needed', 'transmit', 'unpin', 'ended'],
+      ['psk-needed', 'transmit', 'pin-suspect', 'ended'],
     );
   });
 }

@@ -39,6 +39,7 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
   const psks = new Map<string, Uint8Array>();
   const pause = new Pause();
   let isOver = false;
+  const suspects = new Set<string>();
   let onlyXx = false;
   const dial = (): void => {
     if (isOver) return;
@@ -55,7 +56,7 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
       crypto: nodeCrypto,
       siteId: 'lobby',
       randomBytes,
-      keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
+      keyring: { staticKey, pins: entriesOf(pins, suspects), psks: entriesOf(psks) },
       ...(onlyXx && { patterns: ['XXpsk2'] }),
     };
     const session = new ClientSession({ ...own, ...faults.options?.(own) });
@@ -70,7 +71,8 @@ export function startClient(url: string, accessKey: string, faults: Faults = {})
           broker.publish(topics.publish, toPayload(change(event.data)), { qos: 1 });
         }
         if (event.type === 'pin') pins.set(event.nodeId, event.key);
-        if (event.type === 'unpin') pins.delete(event.nodeId);
+        if (event.type === 'pin') suspects.delete(event.nodeId);
+        if (event.type === 'pin-suspect') suspects.add(event.nodeId);
         if (event.type === 'psk-suspect') psks.delete(event.nodeId);
         if (event.type === 'psk-needed') {
           const psk = pskFor(event.nodeId);

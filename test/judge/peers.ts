@@ -73,8 +73,11 @@ function handle(
 }
 
 /** What is stored of hubs, as in a keyring. */
-export function entriesOf(keys: ReadonlyMap<string, Uint8Array>): { nodeId: string; key: Uint8Array }[] {
-  return Array.from(keys, ([nodeId, key]) => ({ nodeId, key }));
+export function entriesOf(
+  keys: ReadonlyMap<string, Uint8Array>,
+  suspects: ReadonlySet<string> = new Set(),
+): { nodeId: string; key: Uint8Array; isSuspect: boolean }[] {
+  return Array.from(keys, ([nodeId, key]) => ({ nodeId, key, isSuspect: suspects.has(nodeId) }));
 }
 
 /** Starts a client that connects to the hub at this address, again after each close. */
@@ -87,6 +90,7 @@ export function startClient(
   const url = authorizedUrl(address, 'test', accessKey, { allowPlaintext: true });
   const staticKey = randomBytes(32);
   const pins = new Map<string, Uint8Array>();
+  const suspects = new Set<string>();
   const psks = new Map<string, Uint8Array>();
   const pause = new Pause();
   let isOver = false;
@@ -97,13 +101,14 @@ export function startClient(
       crypto: nodeCrypto,
       siteId,
       randomBytes,
-      keyring: { staticKey, pins: entriesOf(pins), psks: entriesOf(psks) },
+      keyring: { staticKey, pins: entriesOf(pins, suspects), psks: entriesOf(psks) },
     };
     const session = new ClientSession({ ...own, ...faults.options?.(own) });
     const take = (events: SessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'pin') pins.set(event.nodeId, event.key);
-        if (event.type === 'unpin') pins.delete(event.nodeId);
+        if (event.type === 'pin') suspects.delete(event.nodeId);
+        if (event.type === 'pin-suspect') suspects.add(event.nodeId);
         if (event.type === 'psk-suspect') psks.delete(event.nodeId);
         if (event.type !== 'psk-needed') continue;
         const psk = faults.psk ?? pskFor(event.nodeId);

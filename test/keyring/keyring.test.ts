@@ -65,7 +65,7 @@ test('each change returns a new keyring, and the old one stays as it was', () =>
   const before = serializeKeyring(FULL);
   const changes = [
     updateKeyring(FULL, { type: 'pin', nodeId: 'hub-2', key: OTHER }),
-    updateKeyring(FULL, { type: 'unpin', nodeId: NODE_ID }),
+    updateKeyring(FULL, { type: 'pin', nodeId: NODE_ID, key: OTHER, replaces: HUB_KEY }),
     storePsk(FULL, NODE_ID, OTHER),
     storePsk(FULL, NODE_ID, PSK, { isProvisioned: true }),
     storePsk(FULL, 'hub-2', PSK),
@@ -111,7 +111,7 @@ test('a provisioned PSK stays in use when it is suspect, since the device may be
 test('the same keyring is returned if nothing changes, so that it need not be stored', () => {
   const events: SessionEvent[] = [
     { type: 'pin', nodeId: NODE_ID, key: new Uint8Array(HUB_KEY) },
-    { type: 'unpin', nodeId: 'hub-2' },
+    { type: 'pin-suspect', nodeId: 'hub-2' },
     suspect('hub-2'),
     READY,
     { type: 'message', kind: 'json', text: '{}' },
@@ -128,10 +128,32 @@ test('the same keyring is returned if nothing changes, so that it need not be st
   assert.is(forgetPsks(empty), empty);
 });
 
-test('a pin is stored, and dropped at unpin', () => {
+test('a pin is stored, and dropped by a person', () => {
   assert.equal(pinOf(pinned()), HUB_KEY);
-  assert.is(pinOf(updateKeyring(pinned(), { type: 'unpin', nodeId: NODE_ID })), undefined);
   assert.is(pinOf(dropPin(pinned(), NODE_ID)), undefined);
+});
+
+test('a suspect pin is stored as before, and no longer suspect once it is confirmed or replaced', () => {
+  const two = pinHub(pinned(), 'hub-2', OTHER);
+  const doubted = updateKeyring(two, { type: 'pin-suspect', nodeId: NODE_ID });
+  assert.is(serializeKeyring(doubted), serializeKeyring(two));
+  assert.equal(
+    doubted.pins.map(({ isSuspect }) => isSuspect),
+    [true, undefined],
+  );
+  assert.is(updateKeyring(doubted, { type: 'pin-suspect', nodeId: NODE_ID }), doubted);
+  const pin = { type: 'pin', nodeId: NODE_ID } as const;
+  const confirmed = updateKeyring(doubted, { ...pin, key: new Uint8Array(HUB_KEY) });
+  assert.equal(confirmed.pins, two.pins);
+  const replaced = updateKeyring(doubted, { ...pin, key: OTHER, replaces: new Uint8Array(HUB_KEY) });
+  assert.equal(replaced.pins, [{ nodeId: NODE_ID, key: OTHER }, two.pins[1]]);
+});
+
+test('a pin replaces only the key that was found stale: another program may have pinned a third one', () => {
+  const third = new Uint8Array(32).fill(77);
+  const event = { type: 'pin', nodeId: NODE_ID, key: OTHER, replaces: HUB_KEY } as const;
+  raisesLocal(() => updateKeyring(pinHub(fresh(), NODE_ID, third), event), 'pin-differs');
+  assert.equal(pinOf(updateKeyring(fresh(), event)), OTHER);
 });
 
 test('a pin is not replaced by another key: a person drops it first', () => {
@@ -178,7 +200,7 @@ test('no event removes a provisioned PSK', () => {
   const keyring = storePsk(pinned(), NODE_ID, PSK, { isProvisioned: true });
   const events: SessionEvent[] = [
     suspect(),
-    { type: 'unpin', nodeId: NODE_ID },
+    { type: 'pin-suspect', nodeId: NODE_ID },
     READY,
     { type: 'message', kind: 'json', text: '{}' },
   ];

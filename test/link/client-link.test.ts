@@ -230,15 +230,21 @@ test('waits for nothing but unsent questions while a keyring is being stored', (
   assert.is(shell.link.deadline, 5000);
 });
 
-test('stores that a pin is dropped when the connection has ended', () => {
+test('stores nothing when a pin becomes suspect, and tells both keys before the connection if it is replaced', () => {
   const shell = readyShell();
+  const pinned = shell.told('connect')[0]!.hubKey;
   shell.redial();
   shell.answers.delete('write');
-  shell.answers.delete('store');
   shell.connect(); // with KKpsk0
   const orders = shell.closed(1008);
-  assert.equal(names(orders), ['tell close', 'tell reconnect', 'store']);
-  assert.is(shell.ordered('store').at(-1)!.keyring.pins.length, 0);
+  assert.equal(names(orders).slice(0, 4), ['tell close', 'tell reconnect', 'tell connecting', 'open']);
+  shell.answers.add('write');
+  shell.connect({ staticKey: new Uint8Array(32).fill(0x77) });
+  const [replaced] = shell.told('hub-replaced');
+  const { hubKey } = shell.told('connect').at(-1)!;
+  assert.equal([replaced!.replaces, replaced!.key], [pinned, hubKey]);
+  assert.is(shell.ordered('store').at(-1)!.keyring.pins.length, 1);
+  assert.equal(shell.link.keyring.pins[0]!.key, hubKey);
 });
 
 test('tries again twice if a pin cannot be stored, then asks a person, and sends message 3 to nobody', () => {
@@ -1288,7 +1294,7 @@ test('tells what happens inside only if asked to', () => {
   const later = shell.told('trace').slice(seen.length);
   assert.equal(
     later.map(({ what }) => ('type' in what ? what.type : what.do)),
-    ['static-key-fresh', 'unpin', 'ended', 'dial'],
+    ['static-key-fresh', 'pin-suspect', 'ended', 'dial'],
   );
 });
 

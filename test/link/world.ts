@@ -132,7 +132,7 @@ class Life {
     const staticKey = this.#isElsewhere ? { publicKey } : this.#privateKey;
     const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey, crypto: toyCrypto });
     this.#disk = serializeKeyring(keyring);
-    const onKkFailure = random.pick(['unpin', 'keep-pin'] as const);
+    const onKkFailure = random.pick(['replace-pin', 'keep-pin'] as const);
     const x25519 = {
       publicKey: toyCrypto.x25519.publicKey,
       sharedSecret: (a: Uint8Array, b: Uint8Array) => {

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientEnding, type EndingCode, hubEnding, kkFailed } from '../../src/errors-table.ts';
-import type { ClientOptions, ClientState, Closing, EndedEvent, HubState } from '../../src/index.ts';
+import type { ClientState, Closing, EndedEvent, HubState } from '../../src/index.ts';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
@@ -48,47 +48,43 @@ const CLOSINGS: (Closing | undefined)[] = [
 type Decision = Pick<EndedEvent, 'reason' | 'retry'>;
 
 /** Asserts that a connection ended as a row says, and returns the row. */
-function follows<Row extends Decision>(row: Row, ended: EndedEvent, retry: string = row.retry): Row {
+function follows<Row extends Decision>(row: Row, ended: EndedEvent): Row {
   assert.is(ended.reason, row.reason);
-  assert.is(ended.retry, retry);
+  assert.is(ended.retry, row.retry);
   return row;
 }
 
-/** How a client ends in this state, pattern and policy, with every kind of closing; before and after it heard the hub. */
-function clientEndings(
-  state: ClientState,
-  pattern: PairOptions,
-  onKkFailure: Policy,
-): EndingRow<ClientState>[] {
+/** Whether a client that is ready has heard the hub, and whether its static key is fresh. */
+const READY = [
+  [false, false],
+  [false, true],
+  [true, false],
+] as const;
+
+/** How a client ends in this state and pattern, with every kind of closing; before and after it heard the hub. */
+function clientEndings(state: ClientState, pattern: PairOptions): EndingRow<ClientState>[] {
   const rows: EndingRow<ClientState>[] = [];
   for (const closing of CLOSINGS) {
-    for (const heard of state === 'ready' ? [false, true] : [false]) {
-      const pair = pairWithClientIn(state, { ...pattern, client: { ...pattern.client, onKkFailure } });
+    for (const [heard, isFresh] of state === 'ready' ? READY : [[false, false]]) {
+      const client = { ...pattern.client, staticKeyIsFresh: isFresh };
+      const pair = pairWithClientIn(state, { ...pattern, client });
       if (heard) pair.toClient(pair.hub.sendJson({}));
       const events = pair.client.closed(closing);
       const ended = find(events, 'ended');
       const close = readClosing(closing).kind;
-      const row = findEnding(CLIENT_ENDINGS, { close, state, pattern: ended.pattern, heard });
-      const keeps = row.unpins && onKkFailure === 'keep-pin';
+      const row = findEnding(CLIENT_ENDINGS, { close, state, pattern: ended.pattern, heard, isFresh });
       assert.is(ended.error.code, row.error);
-      assert.equal(types(events), row.unpins && !keeps ? ['unpin', 'ended'] : ['ended']);
-      rows.push(follows(row, ended, keeps ? 'later' : row.retry));
+      assert.equal(types(events), row.doubtsPin ? ['pin-suspect', 'ended'] : ['ended']);
+      rows.push(follows(row, ended));
     }
   }
   return rows;
 }
-type Policy = NonNullable<ClientOptions['onKkFailure']>;
 
 test('each row for a client that had not failed is reached', () => {
-  const reached = CLIENT_STATES.flatMap((state) => clientEndings(state, KK, 'unpin'));
-  for (const state of ['awaiting-message-2', 'ready'] as const)
-    reached.push(...clientEndings(state, {}, 'unpin'));
+  const reached = CLIENT_STATES.flatMap((state) => clientEndings(state, KK));
+  for (const state of ['awaiting-message-2', 'ready'] as const) reached.push(...clientEndings(state, {}));
   for (const row of CLIENT_ENDINGS) assert.ok(reached.includes(row), JSON.stringify(row));
-});
-
-test('keep-pin changes only the rows that put the pin in doubt', () => {
-  const reached = clientEndings('awaiting-message-2', KK, 'keep-pin');
-  assert.ok(reached.some(({ unpins }) => unpins));
 });
 
 test('each row for a hub that had not failed is reached', () => {

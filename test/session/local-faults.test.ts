@@ -120,8 +120,8 @@ const TWO_PINS: PairOptions = { ...KK, client: { pins: [HUB_PIN, { ...HUB_PIN, n
 
 /** The public keys and the random bytes. */
 const CALLS_OF_CONSTRUCTOR = 3;
-/** The events that cost a client a pin or a PSK. */
-const LOSSES: readonly string[] = ['unpin', 'psk-suspect'] satisfies SessionEvent['type'][];
+/** The events that put a pin or a PSK in doubt. */
+const LOSSES: readonly string[] = ['pin-suspect', 'psk-suspect'] satisfies SessionEvent['type'][];
 
 for (const side of ['client', 'hub'] as const) {
   for (const [pattern, options] of [

@@ -110,7 +110,7 @@ function sealWithGcm(guesses: readonly Guess[]): Uint8Array {
 
 /**
  * A block of Poly1305 counts as a number from 2^128 to 2^129, and the field has 2^130, so a solution has a chance of 1 in 4 for
- * each block to be one. Other tags are tried until it is: 4096 for six keys.
+ * each block to be one. Other tags are tried until it is: 256 for four keys.
  */
 function sealWithPoly1305(guesses: readonly Guess[]): Uint8Array {
   const lengths = fromLittleEndian(BigUint64Array.of(32n, BigInt(BLOCK * guesses.length))) + LIMIT;

@@ -20,8 +20,8 @@ function guessed(number: number): Uint8Array {
   return nodeCrypto.sha256(Buffer.from(`password ${number}`));
 }
 
-/** As many guesses as fit into message 2, or as can be made to fit in a moment. */
-const FITTING: { readonly [cipher in CipherName]: number } = { AESGCM: 16, ChaChaPoly: 6 };
+/** As many guesses as fit into message 2, with 16 bytes for each. */
+const FITTING = 4;
 
 interface Attack {
   readonly cipher: CipherName;
@@ -160,7 +160,7 @@ function assertSilent(
 }
 
 for (const cipher of ['AESGCM', 'ChaChaPoly'] as const) {
-  const guesses = FITTING[cipher];
+  const guesses = FITTING;
   const codeIn = (log: string[], code: string): boolean => log.includes(`close 1008 ${code}`);
 
   for (const stores of ['none', 'derived', 'provisioned'] as const) {
@@ -173,7 +173,7 @@ for (const cipher of ['AESGCM', 'ChaChaPoly'] as const) {
     assert.ok(codeIn(assertSilent({ cipher, guesses }, { keyring: pinned }, 'derived'), 'psk-differs'));
   });
 
-  for (const onKkFailure of ['unpin', 'keep-pin'] as const) {
+  for (const onKkFailure of ['replace-pin', 'keep-pin'] as const) {
     test(`${cipher}: nor does KKpsk0, if the impostor has the private key of the hub (${onKkFailure})`, () => {
       const attack: Attack = { cipher, guesses, staticKey: HUB_STATIC, offersKk: true };
       const log = assertSilent(attack, { keyring: pinned, onKkFailure }, 'derived');
@@ -182,8 +182,8 @@ for (const cipher of ['AESGCM', 'ChaChaPoly'] as const) {
   }
 }
 
-test('64 guesses are refused before any of them is tried', () => {
-  const log = assertSilent({ cipher: 'AESGCM', guesses: 64 });
+test('more guesses are refused before any of them is tried', () => {
+  const log = assertSilent({ cipher: 'AESGCM', guesses: FITTING + 1 });
   assert.ok(log.includes('close 1008 message-too-long'), log.join('\n'));
 });
 

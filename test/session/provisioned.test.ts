@@ -50,16 +50,12 @@ class Device {
     return parseKeyring(serializeKeyring(this.#keyring), ACCESS_KEY);
   }
 
-  /** After a silent or a failed KKpsk0 the next attempt under keep-pin is XXpsk2, as the documents advise. */
   connect(hub: Partial<HubOptions>, wire?: Wire): void {
-    const last = this.attempts.at(-1) ?? '';
-    const isSecondTry = /timeout|kk-/.test(last) && this.#policy === 'keep-pin';
     const pair = new Pair({
       client: {
         crypto: CRYPTO,
         onKkFailure: this.#policy,
         ...fieldsOf(this.keyring),
-        ...(isSecondTry && { patterns: ['XXpsk2'] }),
       },
       hub,
       ...(wire && { wire }),
@@ -108,57 +104,57 @@ const ROWS: Row[] = [
     what: 'the hub’s key is replaced',
     attempts: [[REPLACED], [REPLACED]],
     outcomes: {
-      unpin: ['kk-refused, now', 'ready XXpsk2'],
-      'keep-pin': ['kk-refused, later', 'hub-key-changed, never'],
+      'replace-pin': ['kk-refused, now', 'ready XXpsk2'],
+      'keep-pin': ['kk-refused, now', 'hub-key-changed, never'],
     },
-    pin: { unpin: NEW_HUB_KEY, 'keep-pin': HUB_KEY },
+    pin: { 'replace-pin': NEW_HUB_KEY, 'keep-pin': HUB_KEY },
   },
   {
     what: 'the hub is set up anew: another key, and no knowledge of the client’s',
     attempts: [[{ staticKey: NEW_HUB_STATIC }]],
-    outcomes: { unpin: ['hub-key-changed, never'], 'keep-pin': ['hub-key-changed, never'] },
-    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    outcomes: { 'replace-pin': ['hub-key-changed, never'], 'keep-pin': ['hub-key-changed, never'] },
+    pin: { 'replace-pin': HUB_KEY, 'keep-pin': HUB_KEY },
   },
   {
     what: 'the password changes, and later changes back',
     attempts: [[CHANGED], [CHANGED], [CHANGED], [HUB]],
     outcomes: {
-      unpin: ['kk-refused, now', 'psk-differs, later', 'psk-differs, later', 'ready XXpsk2'],
-      'keep-pin': ['kk-refused, later', 'psk-differs, later', 'kk-refused, later', 'ready XXpsk2'],
+      'replace-pin': ['kk-refused, now', 'psk-differs, later', 'psk-differs, later', 'ready XXpsk2'],
+      'keep-pin': ['kk-refused, now', 'psk-differs, later', 'psk-differs, later', 'ready XXpsk2'],
     },
-    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    pin: { 'replace-pin': HUB_KEY, 'keep-pin': HUB_KEY },
   },
   {
     what: 'the hub has another static key for this client',
     attempts: [[{ clientKey: HUB_KEY }], [{ clientKey: HUB_KEY }]],
     outcomes: {
-      unpin: ['kk-refused, now', 'client-key-refused, never'],
-      'keep-pin': ['kk-refused, later', 'client-key-refused, never'],
+      'replace-pin': ['kk-refused, now', 'refused, later'],
+      'keep-pin': ['kk-refused, now', 'refused, later'],
     },
-    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    pin: { 'replace-pin': HUB_KEY, 'keep-pin': HUB_KEY },
   },
   {
     what: 'the broker is silent',
     attempts: [[HUB, silence], [HUB, silence], [HUB], [HUB]],
     outcomes: {
-      unpin: ['timeout, later', 'timeout, later', 'ready KKpsk0', 'ready KKpsk0'],
-      'keep-pin': ['timeout, later', 'timeout, later', 'ready XXpsk2', 'ready KKpsk0'],
+      'replace-pin': ['timeout, later', 'timeout, later', 'ready KKpsk0', 'ready KKpsk0'],
+      'keep-pin': ['timeout, later', 'timeout, later', 'ready KKpsk0', 'ready KKpsk0'],
     },
-    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    pin: { 'replace-pin': HUB_KEY, 'keep-pin': HUB_KEY },
   },
   {
     what: 'message 2 arrives with a flipped bit',
     attempts: [[HUB, spoiled], [HUB], [HUB]],
     outcomes: {
-      unpin: ['kk-failed, now', 'ready XXpsk2', 'ready KKpsk0'],
-      'keep-pin': ['kk-failed, later', 'ready XXpsk2', 'ready KKpsk0'],
+      'replace-pin': ['kk-failed, now', 'ready XXpsk2', 'ready KKpsk0'],
+      'keep-pin': ['kk-failed, now', 'ready XXpsk2', 'ready KKpsk0'],
     },
-    pin: { unpin: HUB_KEY, 'keep-pin': HUB_KEY },
+    pin: { 'replace-pin': HUB_KEY, 'keep-pin': HUB_KEY },
   },
 ];
 
 for (const { what, attempts, outcomes, pin } of ROWS) {
-  for (const policy of ['unpin', 'keep-pin'] as const) {
+  for (const policy of ['replace-pin', 'keep-pin'] as const) {
     test(`${what}: under ${policy} the device says ${outcomes[policy].join('; ')}, and keeps its PSK`, () => {
       const device = provisioned(policy);
       for (const [hub, wire] of attempts) {
@@ -179,7 +175,7 @@ test('the device cannot derive the PSK', () => {
 
 test('a derived PSK that message 2 of XXpsk2 puts in doubt is asked for again, and kept until another is proved', () => {
   const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
-  const device = new Device('unpin', storePsk(keyring, NODE_ID, NEW_PSK));
+  const device = new Device('replace-pin', storePsk(keyring, NODE_ID, NEW_PSK));
   device.connect({});
   assert.equal(device.attempts, ['psk-differs, later']);
   assert.equal(device.keyring.psks[0]?.key, NEW_PSK);
@@ -192,7 +188,7 @@ test('a derived PSK that message 2 of XXpsk2 puts in doubt is asked for again, a
 });
 
 test('a derived PSK survives a failed KKpsk0, since only the next XXpsk2 shows whether it is wrong', () => {
-  for (const policy of ['unpin', 'keep-pin'] as const) {
+  for (const policy of ['replace-pin', 'keep-pin'] as const) {
     const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: CLIENT_STATIC });
     const device = new Device(policy, storePsk(keyring, NODE_ID, PSK));
     device.connect({});

@@ -97,7 +97,7 @@ test('every method of a client acts as its table says, in every state', () => {
     'awaiting-psk': { ...before, providePsk: 'transmit' },
     'sealing-message-1': { ...before, resume: 'transmit' },
     'awaiting-message-2': before,
-    'opening-message-2': { ...before, resume: 'unpin close' }, // the secret of another key
+    'opening-message-2': { ...before, resume: 'pin-suspect close' }, // the secret of another key
     'sealing-message-3': { ...before, resume: 'transmit transmit ready' },
     ready: { ...before, sendJson: '1 sealed', sendBinary: '1 sealed' },
     failed: { ...before, sendJson: OVER, sendBinary: OVER },

@@ -1,6 +1,7 @@
 /** Which hub a client trusts: pins, hubs that are not pinned, and the two settings of `trust`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { fingerprint, type RemoteError } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
 import { codeOf, find, KK, Pair, readyPair, types, type Wire } from '../world/pair.ts';
@@ -48,35 +49,49 @@ test('a low-order pin is a local fault, and is not dropped', () => {
 });
 
 /** Spoils message 2 of a first connection, without any secret; an impostor who knows the password serves the second. */
-function spoiledThenImpostor(onKkFailure: 'unpin' | 'keep-pin', trust?: 'pinned-only'): string | undefined {
-  const options = { pins: [HUB_PIN], onKkFailure, trust };
+function spoiledThenImpostor(
+  onKkFailure: 'replace-pin' | 'keep-pin',
+  trust?: 'pinned-only',
+): string | undefined {
+  const options = { pins: [HUB_PIN] as (typeof HUB_PIN & { isSuspect?: boolean })[], onKkFailure, trust };
   const first = new Pair({
     ...KK,
     client: options,
     wire: (_, data, count) => [count === 4 ? (data as string).replace(/"msg":"../, '"msg":"zz') : data],
   }).run();
   assert.is(codeOf(first.clientEvents), 'bad-hex');
-  if (types(first.clientEvents).includes('unpin')) options.pins = [];
-  const patterns = onKkFailure === 'keep-pin' ? XX.patterns : undefined;
-  const second = new Pair({ client: { ...options, patterns }, hub: { staticKey: IMPOSTOR } }).run();
+  assert.is(types(first.clientEvents).at(-2), 'pin-suspect');
+  options.pins = [{ ...HUB_PIN, isSuspect: true }];
+  const second = new Pair({ client: options, hub: { staticKey: IMPOSTOR } }).run();
   return codeOf(second.clientEvents) ?? second.client.state;
 }
 
-test('pinned-only keeps the pin after a failed KKpsk0, since the client could not connect without it', () => {
-  for (const onKkFailure of [undefined, 'keep-pin', 'unpin'] as const) {
-    const options = { ...KK.client, trust: 'pinned-only' as const, onKkFailure };
-    const { client, clientEvents } = new Pair({ client: options, hub: { ...KK.hub, psk: IMPOSTOR } }).run();
-    const closing = client.closed(1008);
-    assert.equal(types([...clientEvents, ...closing]), ['transmit', 'ended']);
-    assert.is(find(closing, 'ended').retry, 'later');
+test('a failed KKpsk0 makes the pin suspect, whatever the options', () => {
+  for (const onKkFailure of [undefined, 'keep-pin', 'replace-pin'] as const) {
+    for (const trust of ['first-use', 'pinned-only'] as const) {
+      const options = { ...KK.client, trust, onKkFailure };
+      const { client, clientEvents } = new Pair({ client: options, hub: { ...KK.hub, psk: IMPOSTOR } }).run();
+      const closing = client.closed(1008);
+      assert.equal(types([...clientEvents, ...closing]), ['transmit', 'pin-suspect', 'ended']);
+      assert.is(find(closing, 'ended').retry, 'now');
+    }
   }
 });
 
-test('an attacker who spoils one KKpsk0 and knows the password is trusted under unpin, but not under keep-pin or pinned-only', () => {
-  assert.is(spoiledThenImpostor('unpin'), 'ready');
+test('an attacker who spoils one KKpsk0 and knows the password is trusted under replace-pin, but not under keep-pin or pinned-only', () => {
+  assert.is(spoiledThenImpostor('replace-pin'), 'ready');
   assert.is(spoiledThenImpostor('keep-pin'), 'hub-key-changed');
-  assert.is(spoiledThenImpostor('unpin', 'pinned-only'), 'hub-key-changed');
+  assert.is(spoiledThenImpostor('replace-pin', 'pinned-only'), 'hub-key-changed');
   assert.is(spoiledThenImpostor('keep-pin', 'pinned-only'), 'hub-key-changed');
+});
+
+test('the pin event that replaces a stale pin has copies of both keys', () => {
+  const pin = { ...HUB_PIN, key: new Uint8Array(HUB_PIN.key), isSuspect: true };
+  const { clientEvents } = readyPair({ client: { pins: [pin] }, hub: { staticKey: IMPOSTOR } });
+  const event = find(clientEvents, 'pin');
+  pin.key.fill(0);
+  assert.equal(event.replaces, HUB_PIN.key);
+  assert.equal(event.key, nodeCrypto.x25519.publicKey(IMPOSTOR));
 });
 
 test('ready carries the session id that the HELLO declares', () => {

@@ -83,7 +83,7 @@ class Link:
         self.suspect = False  # whether the stored PSK is in doubt, in memory only
         self.derived_psk, self.derivation = None, 0  # what was derived and not yet proved; the number of the latest derivation
         self.is_deriving = False
-        self.xx_alone = False
+        self.xx_alone, self.pin_is_suspect, self.replaced = False, False, None  # the latter: the key of the pin that was stale
         self.is_asked = False  # whether a person is asked, and the link dials on
         self.at, self.number, self.state = 0, 0, "waiting"
         self.until = {}  # when the time of questions is up
@@ -160,8 +160,10 @@ class Link:
         keyring = self.changed()
         if self.is_proving:
             keyring["psks"][self.node_id] = self.derived_psk.hex()
-        if self.pattern == "XXpsk2" and self.node_id not in keyring["pins"]:
-            keyring["pins"][self.node_id] = public_key(self.hub_static).hex()
+        pin, key = keyring["pins"].get(self.node_id), public_key(self.hub_static).hex()
+        self.replaced = pin if pin not in (None, key) else None
+        assert self.replaced is None or self.pin_is_suspect
+        keyring["pins"][self.node_id] = key
         received = shake(msg=message.hex())
         if keyring != self.keyring:
             store = [self.store(keyring)] if not self.paced else self.suspend(lambda: [self.store(keyring)])
@@ -353,7 +355,9 @@ class Link:
 
     def ready(self):
         """Message 3, the client's HELLO, and what is told when the connection is ready."""
-        orders = []
+        key = public_key(self.hub_static).hex()
+        replaced = {"nodeId": self.node_id, "key": key, "replaces": self.replaced}
+        orders = [tell("hub-replaced", **replaced)] if self.replaced else []
         if self.pattern == "XXpsk2":
             last = self.own.write()
             self.peer.read(last)
@@ -364,6 +368,7 @@ class Link:
         payload = {"pubkey": None, "session": {"session_id": session_id}, "site_id": SITE_ID}
         hello = self.own.seal(frame(0, envelope("hello", payload).encode()))
         self.state, self.xx_alone, self.derived_psk, self.suspect = "ready", False, None, False
+        self.pin_is_suspect, self.replaced = False, None
         self.is_asked = False
         connect = tell(
             "connect",

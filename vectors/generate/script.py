@@ -83,8 +83,8 @@ def psk_suspect(node_id=NODE_ID):
     return {"type": "psk-suspect", "nodeId": node_id}
 
 
-def unpin(node_id=NODE_ID):
-    return {"type": "unpin", "nodeId": node_id}
+def pin_suspect(node_id=NODE_ID):
+    return {"type": "pin-suspect", "nodeId": node_id}
 
 
 def new_hub(node_id=NODE_ID):
@@ -144,7 +144,7 @@ class Script:
         self.failure = None
         self.is_established = False
         self.has_heard = False  # whether a transport message of ours has opened
-        self.has_unpinned = False
+        self.has_doubted, self.has_fresh_key = False, False
         self.transport_keys = {}
 
     def step(self, do, *events, **fields):
@@ -202,16 +202,14 @@ class Script:
         doubts = []
         if self.failure:
             row = tables.failure(self.role, self.failure, self.is_established)
-            retry = tables.RETRY_AFTER_UNPIN if self.has_unpinned else row["retry"]
+            retry = tables.RETRY_AFTER_DOUBT if self.has_doubted else row["retry"]
             outcome = {"reason": row["reason"], "retry": retry, "error": self.failure}
         else:
             close = tables.close_kind(**closing)
-            row = tables.ending(self.role, close, self.state, self.pattern, self.has_heard)
+            row = tables.ending(self.role, close, self.state, self.pattern, self.has_heard, self.has_fresh_key)
             outcome = {name: row[name] for name in ["reason", "retry", "error"]}
-            if row.get("unpins"):
+            if row.get("doubtsPin"):
                 doubts = self.doubt_pin()
-                if not doubts:
-                    outcome["retry"] = tables.RETRY_IF_PIN_IS_KEPT
         return [*doubts, {"type": "ended", **outcome}]
 
     def fail(self, message, error, *before):
@@ -270,7 +268,7 @@ class Client(Script):
         self.node_id = hello["node_id"]
         self.has_psk = has_psk
         self.session = session
-        self.keeps_pin = options.get("onKkFailure") == "keep-pin"
+        self.is_suspect = "suspects" in options
         self.has_fresh_key = options.get("staticKeyIsFresh", False)
         self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
         self.pins = {**({self.node_id: self.pin.hex()} if self.pin else {}), **(other_pins or {})}
@@ -331,8 +329,10 @@ class Client(Script):
         self.own.read(message)
         events = [] if self.has_psk else [psk_proved(self.keys.psk, self.node_id)]
         if self.pattern == "XXpsk2":
-            if self.pin is None:
-                events.append({"type": "pin", "nodeId": self.node_id, "key": self.keys.hub_public.hex()})
+            if self.pin is None or self.is_suspect:
+                key = self.keys.hub_public
+                replaces = {"replaces": self.pin.hex()} if self.pin not in (None, key) else {}
+                events.append({"type": "pin", "nodeId": self.node_id, "key": key.hex(), **replaces})
             last = self.own.write()
             self.peer.read(last)
             events.append(transmit(shake(msg=last.hex())))
@@ -355,8 +355,8 @@ class Client(Script):
 
     def doubt_pin(self):
         """What follows from a KKpsk0 that failed."""
-        self.has_unpinned = not self.keeps_pin
-        return [unpin(self.node_id)] if self.has_unpinned else []
+        self.has_doubted = True
+        return [pin_suspect(self.node_id)]
 
     def connect(self, payload=b"{}", encoding=None):
         return self.until_message_1().answer(payload, encoding)

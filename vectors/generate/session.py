@@ -73,9 +73,9 @@ NOTES = {
         "anybody in who knows the password."
     ),
     "CloseCode": (
-        "What a close means follows from how far the connection had come, and from 1000, 1005 and 1008 as refusals; "
-        "with any other code or none it was lost, and nothing is in doubt. A failure most likely reads a code without "
-        "its phase."
+        "What a close means follows from how far the connection had come, and from 1008 as a refusal; with any other code "
+        "or none it was lost, and nothing is in doubt. A failure most likely reads a code without its phase, or takes 1000 "
+        "or 1005 for a refusal, which costs the pin whenever a hub stops."
     ),
     "CloseStatus": (
         "An HTTP status of 401 or 403 is a refusal; any other status, and the close reason `connection_limit`, are a "
@@ -123,9 +123,9 @@ NOTES = {
         "outermost alone, or digits as numbers."
     ),
     "KkFailure": (
-        "A KKpsk0 that does not authenticate says nothing about the PSK. By default it drops the pin, so that the next "
-        "attempt uses XXpsk2. An implementation that fails most likely keeps using what failed, forgets the PSK, or "
-        "ignores the policy."
+        "A KKpsk0 that does not authenticate says nothing about the PSK, and makes the pin suspect. The next attempt uses XXpsk2: "
+        "the same key confirms the pin, and another one replaces it by default, once message 2 has opened. An implementation that "
+        "fails most likely drops the pin at once, so that nobody learns of another key, or keeps using what failed."
     ),
     "LatePsk": (
         "A PSK given late or twice does nothing: deriving it takes longer than many connections. A failure most "
@@ -164,8 +164,8 @@ NOTES = {
         "given. A failure most likely demands one form of it, or does not read it."
     ),
     "Message2Length": (
-        "The payload of message 2 has 256 bytes at most, which is checked before it is opened. An implementation that "
-        "fails most likely opens what was made to open under thousands of keys."
+        "The payload of message 2 has 64 bytes at most, which is checked before it is opened. An implementation that "
+        "fails most likely opens what was made to open under many keys."
     ),
     "Message2Noise": (
         "One ciphertext can be made to open under many PSKs, and is noise under all but one. So what opens and is no JSON "

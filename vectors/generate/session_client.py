@@ -52,7 +52,7 @@ def connections(pattern, suite):
         client(" with a stored PSK", "StoredPsk").connect().hear("{}").end(),
         client(" with an encoding in message 2", "Message2Payload").connect(b'{"encoding": "JSON-HEX"}', "JSON-HEX"),
         client(" with an empty payload in message 2", "Message2Payload").connect(b""),
-        client(" with a payload of 256 bytes in message 2", "Message2Length").connect(padded(256)),
+        client(" with a payload of 64 bytes in message 2", "Message2Length").connect(padded(64)),
         client(" with a hub whose node id has 4096 bytes", "NodeIdLength", hello={**HELLO, "node_id": "h" * 4096}, has_psk=False)
         .until_message_1()
         .answer(),
@@ -237,7 +237,30 @@ def trust(pattern):
                 pin=KNOWN,
             ),
         ]
-    return [test.connect().hear("{}").test() for test in [*tests, *fresh_keys(pattern)]]
+    return [test.connect().hear("{}").test() for test in [*tests, *fresh_keys(pattern), *suspect_pins(pattern)]]
+
+
+def suspect_pins(pattern):
+    """A pin with which a KKpsk0 has failed: XXpsk2 confirms it, or shows that it is stale."""
+
+    def client(comment, **options):
+        offer = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY])
+        return Client(f"a suspect pin, {comment}", ["KkFailure"], pattern, offer=offer, **options)
+
+    if pattern == "KKpsk0":
+        return [client("of another hub", suspects=["hub-2"], other_pins=ELSEWHERE)]
+    mine, other = {"suspects": ["hub-1"], "pin": KNOWN}, {"suspects": ["hub-1"], "pin": Keys("another hub").hub_public}
+    return [
+        client("the same key", **mine),
+        client("the same key, and the PSK is asked for", **mine, has_psk=False),
+        client("the same key, where the pin is to be kept", **mine, onKkFailure="keep-pin"),
+        client("the same key, where only pinned hubs are trusted", **mine, trust="pinned-only"),
+        client("another key", **other),
+        client("another key, and the PSK is asked for", **other, has_psk=False),
+        client("another key, where pins are replaced", **other, onKkFailure="replace-pin"),
+        client("another key, where another hub is pinned too", **other, other_pins=ELSEWHERE),
+        client("another key, and a fresh static key", **other, staticKeyIsFresh=True),
+    ]
 
 
 def fresh_keys(pattern):

@@ -243,10 +243,10 @@ def damages():
         tests.append(answered(script, "psk-differs", psk_suspect(), payload=NOISE))
     number = client("message 2 whose payload has a number for an encoding", "Message2Payload")
     tests.append(answered(number, "bad-handshake-payload", payload=b'{"encoding":1}'))
-    long = client("message 2 whose payload has 257 bytes", "Message2Length")
-    tests.append(answered(long, "message-too-long", payload=padded(257)))
-    noise = client("message 2 whose payload is noise of 257 bytes", "Message2Length")
-    tests.append(answered(noise, "message-too-long", payload=NOISE * 8 + b"\0"))
+    long = client("message 2 whose payload has 65 bytes", "Message2Length")
+    tests.append(answered(long, "message-too-long", payload=padded(65)))
+    noise = client("message 2 whose payload is noise of 65 bytes", "Message2Length")
+    tests.append(answered(noise, "message-too-long", payload=NOISE * 2 + b"\0"))
     for name, point in LOW_ORDER_POINTS.items():
         for key, part in [("e", "ephemeral"), ("s", "static")]:
             script = client(f"message 2 with a low-order {part} key: {name}", "LowOrder")
@@ -255,14 +255,37 @@ def damages():
     return [test.test() for test in tests]
 
 
+def suspect_pins():
+    """A pin with which a KKpsk0 has failed, tested by XXpsk2: not replaced before message 2 opens, nor if it is to be kept."""
+
+    def tested(comment, pin=STRANGER.hub_public, **options):
+        return client(f"a suspect pin, {comment}", "KkFailure", pin=pin, offer=BOTH_PATTERNS, suspects=["hub-1"], **options)
+
+    wrong = {"hub_psk": STRANGER.psk}
+    kk_alone = tested("where only KKpsk0 may be used", pin=KNOWN, patterns=["KKpsk0"]).hello()
+    return [
+        answered(tested("another key, where the pin is to be kept", onKkFailure="keep-pin"), "hub-key-changed").test(),
+        answered(tested("another key, where only pinned hubs are trusted", trust="pinned-only"), "hub-key-changed").test(),
+        answered(
+            tested("another key, where pins are replaced, and only pinned hubs trusted", trust="pinned-only", onKkFailure="replace-pin"),
+            "hub-key-changed",
+        ).test(),
+        answered(tested("another key, and another PSK", **wrong), "psk-differs", psk_suspect()).test(),
+        answered(tested("the same key, and another PSK", pin=KNOWN, **wrong), "psk-differs", psk_suspect()).test(),
+        answered(tested("another key, and noise", has_psk=False), "psk-differs", psk_suspect(), payload=NOISE).test(),
+        kk_alone.fail(envelope("shake", BOTH_PATTERNS), "no-common-pattern").test(),
+    ]
+
+
 def kk_failures():
-    """A KKpsk0 that fails puts the pin in doubt, and says nothing about the PSK."""
+    """A KKpsk0 that fails makes the pin suspect, and says nothing about the PSK."""
     number = client("message 2 that authenticates, and whose payload has a number for an encoding", "Message2Payload", pattern="KKpsk0")
     return [
         *kk_failures_with(""),
-        *kk_failures_with(" (unpin)", onKkFailure="unpin"),
+        *kk_failures_with(" (replace-pin)", onKkFailure="replace-pin"),
         *kk_failures_with(" (keep-pin)", onKkFailure="keep-pin"),
         answered(number, "bad-handshake-payload", payload=b'{"encoding":1}').test(),
+        *suspect_pins(),
     ]
 
 
@@ -295,5 +318,5 @@ def kk_failures_with(how, **options):
         spoiled("with an odd number of digits", lambda digits: digits[:-1]),
         unread("that authenticates, and whose payload is a list", "Message2Noise", "kk-failed", b"[]"),
         unread("that authenticates, and whose payload is noise", "Message2Noise", "kk-failed", NOISE),
-        unread("whose payload has 257 bytes", "Message2Length", "message-too-long", padded(257)),
+        unread("whose payload has 65 bytes", "Message2Length", "message-too-long", padded(65)),
     ]

@@ -30,6 +30,7 @@ XX_PHASES = [
     ("while the PSK is awaited", lambda client: client.hello().offer()),
     ("before message 2", lambda client: client.until_message_1()),
     ("after ready", lambda client: client.connect()),
+    ("after ready, with a fresh static key", lambda client: client.connect()),
     ("after the hub was heard", lambda client: client.connect().hear("{}")),
 ]
 KK_PHASES = [
@@ -73,8 +74,10 @@ def xx_client_ends():
     for phase, reach in XX_PHASES:
         further = [*FURTHER_CLOSINGS, *REFUSED_UPGRADES] if phase == "before HELLO" else FURTHER_CLOSINGS
         for closing in closings(further=further):
-            has_psk = phase != "while the PSK is awaited"
-            client = reach(Client(f"closed {how(**closing)} {phase}", [flag_of(closing)], has_psk=has_psk))
+            options = {"has_psk": False} if phase == "while the PSK is awaited" else {}
+            if "fresh" in phase:
+                options["staticKeyIsFresh"] = True
+            client = reach(Client(f"closed {how(**closing)} {phase}", [flag_of(closing)], **options))
             tests.append(client.closed(**closing))
     chunk = Client("closed with 1008 after one chunk of the hub's first message", ["CloseCode"]).connect()
     tests.append(chunk.receive_frame(b"\x02[").closed(1008))

@@ -42,13 +42,13 @@ NOTES = {
     ),
     "OwnFailure": (
         "What the first error of a session means for the next attempt, whatever the transport reports afterwards. "
-        "After a KKpsk0 whose message 2 was refused, retry is `now` if the pin was dropped. An implementation that "
-        "fails most likely reads the close code instead."
+        "After a KKpsk0 whose message 2 was refused, retry is `now`. An implementation that fails most likely reads the "
+        "close code instead."
     ),
     "PinInDoubt": (
-        "A refused KKpsk0 puts the pin in doubt, and nothing else does. It is dropped and retry is `now`, or it is "
-        "kept and retry is `later`. An implementation that fails most likely repeats the KKpsk0 for ever, or forgets "
-        "the PSK too."
+        "A refused KKpsk0 makes the pin suspect, and nothing else does. It is kept, and retry is `now`, with XXpsk2. An "
+        "implementation that fails most likely drops the pin, which then says nothing of the next hub, or repeats the KKpsk0 "
+        "for ever."
     ),
     "PolicyEnding": (
         "What follows the end of a connection, for all whose fields `when` has. `redial` is at once, `pause` after a random "
@@ -60,7 +60,8 @@ NOTES = {
     ),
     "ReadClosing": (
         "What the transport says of the cause counts first, then an HTTP status, then the reason `connection_limit`, then "
-        "the close code. An implementation that fails most likely sees only the 1006 of a refused upgrade and redials at once, for ever."
+        "the close code, of which 1008 alone refuses. An implementation that fails most likely sees only the 1006 of a refused "
+        "upgrade and redials at once, for ever, or takes a hub that says goodbye with 1000 for one that refuses."
     ),
     "Refusal": (
         "What a refusal means depends on how far the handshake had come. An implementation that fails most likely "
@@ -147,11 +148,8 @@ CLOSINGS = [
         "a close code with which a hub refuses",
         "ReadClosing",
         closings=[
-            1000,
-            1005,
             1008,
-            {"code": 1000},
-            {"code": 1005, "reason": ""},
+            {"code": 1008},
             {"code": 1008, "reason": "invalid message"},
         ],
         kind="refusal",
@@ -160,9 +158,12 @@ CLOSINGS = [
         "any other close code, or none",
         "ReadClosing",
         closings=[
-            *[1001, 1002, 1003, 1006, 1007, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 3000, 4000, 4401, 4999],
+            *[1000, 1001, 1002, 1003, 1005, 1006, 1007, 1009, 1010, 1011, 1012, 1013, 1014, 1015, 3000, 4000, 4401, 4999],
             {},
+            {"code": 1000},
+            {"code": 1000, "reason": "invalid message"},
             {"code": 1001},
+            {"code": 1005, "reason": ""},
             {"code": 1006, "reason": ""},
             {"code": 1013, "reason": "connection limit"},
             {"reason": "CONNECTION_LIMIT"},
@@ -217,15 +218,16 @@ ENDINGS = {
             reason="refused",
             retry="now",
             error="kk-refused",
-            unpins=True,
+            doubtsPin=True,
         ),
         row(
-            "a refusal of message 3, which shows the client's static key",
+            "a refusal of message 3, which shows the client's static key, if no hub has accepted that yet",
             "Refusal",
             states=["ready"],
             pattern="XXpsk2",
+            isFresh=True,
             reason="client-key-refused",
-            retry="never",
+            retry="later",
             error="client-key-refused",
         ),
         row("any other refusal", "Refusal", reason="refused", retry="later", error="refused"),
@@ -235,8 +237,7 @@ ENDINGS = {
         row("any other close", "HubNeverDials", reason="dropped", retry="never", error="dropped"),
     ],
 }
-RETRY_AFTER_UNPIN = "now"
-RETRY_IF_PIN_IS_KEPT = "later"
+RETRY_AFTER_DOUBT = "now"
 
 # What an error of the session itself means
 
@@ -384,7 +385,6 @@ POLICY_ENDINGS = [
     policy_row("after a goodbye, a connection that was not announced", "rest", state="resting"),
     policy_row("the client wants the connection back", "redial", state="returning"),
     policy_row("a person is being asked, a connection that was not announced", "ask", state="asking"),
-    policy_row("a hub that says goodbye, long after it accepted the key", "pause", error="client-key-refused", isSteady=True),
     policy_row("nothing changes until a person has acted", "ask", retry="never"),
     policy_row(
         "the PSK differs again, although it was derived for the connection",
@@ -394,11 +394,13 @@ POLICY_ENDINGS = [
         isRepeated=True,
     ),
     policy_row("the hub has lost the session again, and was not heard", "ask", error="text-after-ready", isRepeated=True),
+    policy_row("the hub has refused the client's key again", "ask", error="client-key-refused", isRepeated=True),
     policy_row("a clock that is wrong, or a certificate that is", "pause", asks=True, error="certificate-refused"),
     policy_row("a hub that is too old", "pause", asks=True, error="protocol-version"),
     policy_row("a refusal before message 1, whatever the pattern", "pause", error="access-refused"),
     policy_row("a KKpsk0 that was refused", "redial", xx=True, reason="refused", **KK_FAILS),
     policy_row("a KKpsk0 that met silence", "redial", xx=True, reason="timeout", **KK_FAILS),
+    policy_row("a KKpsk0 that was lost", "pause", xx=True, error="dropped", **KK_FAILS),
     policy_row("anything else", "pause"),
 ]
 
@@ -420,7 +422,7 @@ def close_kind(code=None, status=None, reason=None, cause=None):
     return next(row["kind"] for row in CLOSINGS if any(form in row["closings"] for form in forms))
 
 
-def ending(role, close, state, pattern, heard):
+def ending(role, close, state, pattern, heard, is_fresh=False):
     """The row for a session that had not failed."""
     for row in ENDINGS[role]:
         if (
@@ -428,6 +430,7 @@ def ending(role, close, state, pattern, heard):
             and state in row.get("states", [state])
             and row.get("pattern", pattern) == pattern
             and row.get("heard", heard) == heard
+            and row.get("isFresh", is_fresh) == is_fresh
         ):
             return row
 

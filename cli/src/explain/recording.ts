@@ -118,6 +118,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const pin = lines.find(({ lookedUp }) => lookedUp === 'pin');
   const end = lines.find(({ ephemeralKey }) => ephemeralKey !== undefined);
   const opened = countOpened(lines);
+  const pattern = OFFERED_PATTERNS.find((known) => known === noise?.pattern);
   return {
     path,
     sessions,
@@ -130,7 +131,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     hidden: lines.filter(isHidden).map(hiddenIn),
     hello: hellos.at(-1),
     offer: fromHub[offerAt],
-    pattern: OFFERED_PATTERNS.find((pattern) => pattern === noise?.pattern),
+    pattern,
     suite: OFFERED_SUITES.find((suite) => suite === noise?.suite),
     messages,
     pin: pin && text(pin, 'key'),
@@ -138,10 +139,16 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     isReady: lines.some(({ event }) => event === 'ready'),
     opened,
     staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
-    failure: failureOf(lines, opened),
+    failure: asOnTheWire(failureOf(lines, opened), pattern),
     ephemeralKey: end && keyIn(path, end, 'ephemeralKey'),
     sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
   };
+}
+
+/** A refusal of message 3 is the same whether a hub has accepted the key before or not: one may have been pinned since. */
+function asOnTheWire(failure: Failure | undefined, pattern: Pattern | undefined): Failure | undefined {
+  if (failure?.code !== 'refused' || pattern !== 'XXpsk2') return failure;
+  return { ...failure, code: 'client-key-refused' };
 }
 
 /** The lines of the last session, and the number of sessions: a program may append one after the other. */

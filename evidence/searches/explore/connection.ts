@@ -55,6 +55,8 @@ export interface Connection extends Sessions {
   derivedPsk: boolean;
   /** The pin and the patterns with which the client began. */
   readonly pin: Uint8Array | undefined;
+  /** Whether that pin is suspect. */
+  readonly isSuspect: boolean;
   readonly patterns: readonly Pattern[];
   isSteady: boolean;
 }

@@ -15,8 +15,8 @@ export function violation(what: string): never {
 
 /** A client is ready: with the hub that proved its key, the pinned key, the PSK, and the best pattern and suite of both. */
 export function checkClient(
-  { isInsider, trust }: Scenario,
-  { isImpostor, pin, patterns, derivedPsk, history }: Connection,
+  { isInsider, trust, onKkFailure }: Scenario,
+  { isImpostor, pin, isSuspect, patterns, derivedPsk, history }: Connection,
   ready: ReadyClient,
   keyring: Keyring,
 ): void {
@@ -24,12 +24,14 @@ export function checkClient(
   const key = isImpostor ? toyCrypto.x25519.publicKey(IMPOSTOR_STATIC) : HUB_KEY;
   if (!same(ready.hubKey, key) || ready.nodeId !== NODE_ID)
     violation('ready with another hub than the one that proved its key');
-  if (pin && !same(pin, ready.hubKey)) violation('ready with another hub than the pinned one');
+  const mayBeReplaced = isSuspect && onKkFailure === 'replace-pin';
+  if (pin && !same(pin, ready.hubKey) && !mayBeReplaced)
+    violation('ready with another hub than the pinned one');
   const stored = keyring.psks.find(({ nodeId, isSuspect }) => nodeId === NODE_ID && !isSuspect);
   const psk = derivedPsk ? PSK : stored?.key;
   if (!psk || !same(psk, PSK)) violation('ready without the PSK of the hub');
   const offersKk = isImpostor || history.hub.split(';')[0] !== 'false undefined';
-  const expected = pin && offersKk && patterns.includes('KKpsk0') ? 'KKpsk0' : 'XXpsk2';
+  const expected = pin && !isSuspect && offersKk && patterns.includes('KKpsk0') ? 'KKpsk0' : 'XXpsk2';
   if (ready.pattern !== expected || ready.suite !== SUITE)
     violation(`a downgrade to ${ready.pattern}, ${ready.suite}`);
   if (trust === 'pinned-only' && !pin) violation('ready with a hub that is not pinned');
@@ -48,7 +50,7 @@ export function checkHub({ ready: { client } }: Connection, ready: ReadyHub): vo
 /** An event has changed what a client stores. */
 export function checkStored(
   { isInsider, onKkFailure }: Scenario,
-  { isImpostor, sent }: Connection,
+  { isImpostor, isSuspect, sent }: Connection,
   before: Keyring,
   after: Keyring,
 ): void {
@@ -66,8 +68,12 @@ export function checkStored(
     const isNew = !before.pins.some((pin) => same(pin.key, key));
     if (isNew && !same(key, HUB_KEY) && !isInsider) violation('a key was pinned that is not the hub’s');
   }
-  if (pins.length < before.pins.length && onKkFailure !== 'unpin')
-    violation('a pin was dropped that was to be kept');
+  if (pins.length < before.pins.length) violation('a pin was dropped');
+  for (const { nodeId, key } of before.pins) {
+    const isKept = pins.some((pin) => pin.nodeId === nodeId && same(pin.key, key));
+    if (!isKept && !(isSuspect && isProved && onKkFailure === 'replace-pin'))
+      violation('a pin was replaced that was not shown to be stale');
+  }
   const isProvisioned = (psk: Keyring['psks'][number]): boolean => psk.isProvisioned;
   if (before.psks.some(isProvisioned) && !psks.some(isProvisioned)) violation('a provisioned PSK is gone');
 }

@@ -26,7 +26,7 @@ export interface Scenario {
   /** The client's key as the hub has pinned it. */
   readonly pinned?: Uint8Array;
   readonly trust?: 'pinned-only';
-  readonly onKkFailure?: 'unpin';
+  readonly onKkFailure?: 'replace-pin';
   /** The static key is kept elsewhere. */
   readonly isKeyElsewhere?: true;
   readonly isPaced?: true;
@@ -41,20 +41,25 @@ const DERIVED = storePsk(NEW, NODE_ID, PSK);
 const PROVISIONED = storePsk(NEW, NODE_ID, PSK, { isProvisioned: true });
 const KNOWN = pinned(DERIVED, HUB_KEY);
 const KNOWN_PROVISIONED = pinned(PROVISIONED, HUB_KEY);
-const OLD_KEY = toyCrypto.x25519.publicKey(keyOf('old hub'));
+export const OLD_KEY: Uint8Array = toyCrypto.x25519.publicKey(keyOf('old hub'));
 const KNOWN_OF_TWO = updateKeyring(KNOWN, { type: 'pin', nodeId: 'hub-2', key: new Uint8Array(OLD_KEY) });
 
 export const SCENARIOS: readonly Scenario[] = [
   { name: 'first contact', keyring: NEW },
   { name: 'known hub', keyring: KNOWN, pinned: CLIENT_KEY },
   { name: 'known hub, pinned hubs only', keyring: KNOWN, pinned: CLIENT_KEY, trust: 'pinned-only' },
-  { name: 'known hub, unpin', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, onKkFailure: 'unpin' },
+  {
+    name: 'known hub, pins replaced',
+    keyring: KNOWN_PROVISIONED,
+    pinned: CLIENT_KEY,
+    onKkFailure: 'replace-pin',
+  },
   { name: 'new hub key', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY },
   {
-    name: 'new hub key, unpin',
+    name: 'new hub key, pins replaced',
     keyring: pinned(PROVISIONED, OLD_KEY),
     pinned: CLIENT_KEY,
-    onKkFailure: 'unpin',
+    onKkFailure: 'replace-pin',
   },
   { name: 'stale PSK', keyring: pinned(storePsk(NEW, NODE_ID, OTHER_PSK), HUB_KEY), pinned: CLIENT_KEY },
   { name: 'hub knows another client key', keyring: DERIVED, pinned: OLD_KEY },
@@ -66,13 +71,15 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'paced, key kept elsewhere', keyring: DERIVED, isKeyElsewhere: true, isPaced: true },
   { name: 'attacker knows the password', keyring: KNOWN, pinned: CLIENT_KEY, isInsider: true },
   { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
+  { name: 'new hub key, MQTT', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY, overMqtt: true },
   { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },
 ];
 
 /** What a client stores, as a short text. */
 export function storedLabel({ pins, psks, staticKeyIsFresh }: Keyring): string {
   const psk = psks.map(({ key, isProvisioned, isSuspect }) => `${short(key)}${isProvisioned}${isSuspect}`);
-  return `${pins.map(({ key }) => short(key))}/${psk}/${staticKeyIsFresh}`;
+  const pin = pins.map(({ key, isSuspect = false }) => `${short(key)}${isSuspect}`);
+  return `${pin}/${psk}/${staticKeyIsFresh}`;
 }
 
 export function short(key: Uint8Array): string {

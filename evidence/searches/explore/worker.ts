@@ -13,7 +13,7 @@ import { World } from './world.ts';
 const OF_LINKS = [
   'first contact',
   'known hub',
-  'known hub, unpin',
+  'known hub, pins replaced',
   'stale PSK',
   'hub knows another client key',
   'key kept elsewhere',

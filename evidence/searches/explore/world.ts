@@ -16,6 +16,7 @@ import {
   type SessionEvent,
   updateKeyring,
 } from '../../../src/index.ts';
+import type { HubPin } from '../../../src/parts.ts';
 import type { Data, Side } from '../../../test/world/line.ts';
 import { outOfOrder, toyCrypto } from '../../../test/world/toy-crypto.ts';
 import {
@@ -85,7 +86,7 @@ export class World {
     });
   }
 
-  private get onKkFailure(): 'unpin' | 'keep-pin' {
+  private get onKkFailure(): 'replace-pin' | 'keep-pin' {
     return this.scenario.onKkFailure ?? 'keep-pin';
   }
 
@@ -133,7 +134,7 @@ export class World {
       ...dialled,
     };
     if (dialled.onKkFailure !== this.onKkFailure) violation('the policy changes what happens to the pin');
-    const pin = pinOf(keyring);
+    const { key: pin, isSuspect = false }: Partial<HubPin> = pinOf(keyring) ?? {};
     const hub = new HubSession({
       crypto: toyCrypto,
       nodeId: NODE_ID,
@@ -160,6 +161,7 @@ export class World {
       pendingKey: undefined,
       derivedPsk: false,
       pin,
+      isSuspect,
       patterns,
       isSteady: false,
     };
@@ -256,7 +258,7 @@ export class World {
 
   /** A person looks into what the policy asks, and does what docs/reference/policy.md says. */
   consult(): void {
-    const pin = pinOf(this.keyring);
+    const pin = pinOf(this.keyring)?.key;
     if (this.asked === 'hub-key-changed' && pin && !same(pin, HUB_KEY))
       this.keyring = pinHub(this.keyring, NODE_ID, HUB_KEY);
     if (this.asked === 'unknown-hub')
@@ -403,9 +405,9 @@ export class World {
   }
 }
 
-/** The key that is pinned for the hub. */
-function pinOf({ pins }: Keyring): Uint8Array | undefined {
-  return pins.find(({ nodeId }) => nodeId === NODE_ID)?.key;
+/** The pin of the hub. */
+function pinOf({ pins }: Keyring): HubPin | undefined {
+  return pins.find(({ nodeId }) => nodeId === NODE_ID);
 }
 
 function kindOf(data: Data): Item['kind'] {

@@ -127,7 +127,7 @@ const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
 /** Events for the caller alone, and the name of each. */
-const TOLD: readonly string[] = ['pin', 'unpin', 'psk', 'psk-suspect'];
+const TOLD: readonly string[] = ['pin', 'pin-suspect', 'psk', 'psk-suspect'];
 
 /** The mistakes in the events as a whole. */
 function mistakesInEvents(

@@ -117,13 +117,10 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       "status !== undefined || reason === 'connection_limit'",
       'status !== undefined',
     ]),
-    broken('1005 is a loss', [ENDINGS, 'code === 1000 || code === 1005 ||', 'code === 1000 ||']),
-    broken('1000 is a loss', [ENDINGS, 'code === 1000 || code === 1005', 'code === 1005']),
-    broken('1011 is a refusal', [
-      ENDINGS,
-      'code === 1000 || code === 1005',
-      'code === 1011 || code === 1000 || code === 1005',
-    ]),
+    broken('1005 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1005 || code === 1008']),
+    broken('1000 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1000 || code === 1008']),
+    broken('1011 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1011 || code === 1008']),
+    broken('1008 is a loss', [ENDINGS, 'return code === 1008', 'return code === 1007']),
     broken('the code counts before the status', [
       ENDINGS,
       'if (status === 401 || status === 403)',
@@ -158,10 +155,10 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
       "if (this.pattern === 'KKpsk0' && error.code === 'payload-not-authentic') this.doubtPin();\n",
     ]),
-    broken('a loss drops the pin', [
+    broken('a loss makes the pin suspect', [
       ENDINGS,
       "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },",
-      "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped', unpins: true },",
+      "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped', doubtsPin: true },",
     ]),
   ],
   'P-121': [
@@ -246,8 +243,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('pauses go on growing after resume', [
       POLICY,
-      'this.limit = this.times.basePause!;\n    this.hasLostSession',
-      'this.hasLostSession',
+      'this.limit = this.times.basePause!;\n    this.hasDiffered',
+      'this.hasDiffered',
     ]),
     broken('the pattern is kept after silence', [POLICY, 'if (usesXxAlone) this.leavesOutKk = true;', '']),
     broken('a deadline has a minute', [POLICY, 'DEADLINE = 30000', 'DEADLINE = 60000']),

@@ -117,8 +117,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-66': broken('message 3 leaves before the pin is compared', [
     CLIENT,
-    'if (pin !== undefined && !equalBytes(pin, key)) {',
-    'if (pin !== undefined && !equalBytes(pin, key)) {\n      this.sendNoise({ msg: bytesToHex(this.handshake!.writeMessage(EMPTY)!) });',
+    'const isPinned = pin !== undefined && equalBytes(pin, key);',
+    'const isPinned = pin !== undefined && equalBytes(pin, key);\n    if (pin !== undefined && !isPinned) this.sendNoise({ msg: bytesToHex(this.handshake!.writeMessage(EMPTY)!) });',
   ]),
   'P-67': broken('a client sends no HELLO after the handshake', [
     CLIENT,
@@ -127,7 +127,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-68': broken('a refusal after message 3 says nothing about the client’s key', [
     ENDINGS,
-    "    reason: 'client-key-refused',\n    retry: 'never',\n    error: 'client-key-refused',",
+    "    isFresh: true,\n    reason: 'client-key-refused',",
     "    reason: 'refused',\n    retry: 'later',\n    error: 'refused',",
   ]),
   'P-69': same('ready-at-message-2'),
@@ -217,10 +217,10 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'failure === undefined\n        ? side.ended(',
     'failure !== null\n        ? side.ended(',
   ]),
-  'P-109': broken('a timeout drops the pin', [
+  'P-109': broken('a timeout makes the pin suspect', [
     ENDINGS,
     "{ close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout' },",
-    "{ close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout', unpins: true },",
+    "{ close: 'timeout', reason: 'timeout', retry: 'later', error: 'timeout', doubtsPin: true },",
   ]),
   'P-161': broken('every pause has the same limit', [
     'src/policy/connection-policy.ts',
@@ -237,16 +237,20 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-110': same('any-client-key'),
   'P-111': broken('a client pins nothing', [
     CLIENT,
-    "if (pin === undefined) channel.emit({ type: 'pin'",
-    "if (pin === null) channel.emit({ type: 'pin'",
+    'if (!isPinned || isSuspect) {',
+    'if (isPinned && isSuspect) {',
   ]),
   'P-112': same('pin-not-compared'),
   'P-113': same('any-client-key'),
   'P-114': same('pin-kept-after-failed-kk'),
-  'P-115': broken('the pin is always dropped', [CLIENT, 'if (!this.unpins) return;', '']),
+  'P-115': broken('a suspect pin is always replaced', [
+    CLIENT,
+    '!(isSuspect && this.plan!.replacesPins)',
+    '!isSuspect',
+  ]),
   'P-116': broken('a refusal of KKpsk0 says nothing about the pin', [
     ENDINGS,
-    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', unpins: true },",
+    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },",
     "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'later', error: 'kk-refused' },",
   ]),
   'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [

@@ -70,6 +70,7 @@ export class Connection {
   readonly #ready: { [side in Side]?: Ready } = {};
   #clientPsk: Uint8Array | undefined;
   #pin: Uint8Array | undefined;
+  #isSuspect = false;
   /** What the client waits for from its program. */
   #pending: SessionEvent | undefined;
   #received = 0;
@@ -108,8 +109,10 @@ export class Connection {
         ? { publicKey: clientKey }
         : keyring.staticKey;
     const elsewhere = { nodeId: `${nodeId}'s other name`, key: new Uint8Array(clientKey) };
-    this.#pin = pins.find((pin) => pin.nodeId === nodeId)?.key;
-    const onKkFailure = random.pick([undefined, 'unpin', 'keep-pin'] as const);
+    const pin = pins.find((each) => each.nodeId === nodeId);
+    this.#pin = pin?.key;
+    this.#isSuspect = pin?.isSuspect === true;
+    const onKkFailure = random.pick([undefined, 'replace-pin', 'keep-pin'] as const);
     return {
       crypto: this.#crypto(),
       siteId: random.pick(['', 'lobby']),
@@ -337,11 +340,15 @@ export class Connection {
       case 'waiting':
         this.#pending = event;
         return;
-      case 'unpin':
-        if (this.#clientOptions.onKkFailure === 'keep-pin') breach('unpin, though the pin was to be kept');
-        return;
       case 'pin':
-        if (side === 'client' && this.#pin !== undefined) breach('pin, though the hub is pinned');
+        if (side === 'client' && this.#pin !== undefined && !this.#isSuspect)
+          breach('pin, though the hub is pinned');
+        if (
+          'replaces' in event &&
+          event.replaces !== undefined &&
+          this.#clientOptions.onKkFailure === 'keep-pin'
+        )
+          breach('a pin was replaced, though it was to be kept');
         if (side === 'hub') this.#home.pinned = event.key;
     }
   }
@@ -352,7 +359,7 @@ export class Connection {
     const before = home.keyring;
     home.keyring = updateKeyring(before, event);
     const after = home.keyring;
-    if (after.pins !== before.pins && event.type !== 'pin' && event.type !== 'unpin')
+    if (after.pins !== before.pins && event.type !== 'pin' && event.type !== 'pin-suspect')
       breach(`${event.type} changed a pin`);
     if (new Set(after.pins.map(({ nodeId }) => nodeId)).size < after.pins.length)
       breach('two pins for one hub');
@@ -367,19 +374,26 @@ export class Connection {
     home.policy?.take(event, home.now);
   }
 
+  /** Whether another key takes the place of the pin. */
+  get #mayReplace(): boolean {
+    const { onKkFailure, trust } = this.#clientOptions;
+    return this.#isSuspect && onKkFailure !== 'keep-pin' && trust !== 'pinned-only';
+  }
+
   #checkClient(event: Extract<SessionEvent, { type: 'ready' }>): void {
     const home = this.#home;
     const { patterns = ['XXpsk2', 'KKpsk0'] } = this.#clientOptions;
     const hubPatterns = this.#hubOptions.patterns ?? ['XXpsk2', 'KKpsk0'];
     const isKk =
       this.#pin &&
+      !this.#isSuspect &&
       this.#hubOptions.clientKey !== undefined &&
       patterns.includes('KKpsk0') &&
       hubPatterns.includes('KKpsk0');
     const psk = this.#clientPsk ?? pskOf(home.keyring, home.nodeId);
     if (event.nodeId !== home.nodeId) breach('ready with a hub of another name');
     if (!same(event.hubKey, this.#hubKey)) breach('ready with another hub than the one that proved its key');
-    if (this.#pin && !same(event.hubKey, this.#pin))
+    if (this.#pin && !same(event.hubKey, this.#pin) && !this.#mayReplace)
       breach('ready with another hub than the one that is pinned');
     if (!psk || !same(psk, this.#hubOptions.psk)) breach('ready with a hub that has another PSK');
     if (event.pattern !== (isKk ? 'KKpsk0' : 'XXpsk2')) breach(`ready with ${event.pattern}: a downgrade`);
@@ -426,7 +440,7 @@ export class Connection {
     const fits =
       psk !== undefined &&
       same(psk, this.#hubOptions.psk) &&
-      (this.#pin === undefined || same(this.#pin, this.#hubKey)) &&
+      (this.#pin === undefined || same(this.#pin, this.#hubKey) || this.#mayReplace) &&
       (this.#hubOptions.clientKey === undefined || same(this.#hubOptions.clientKey, home.clientKey)) &&
       patterns.includes('XXpsk2');
     if (this.isMutated || !fits || this.#pending !== undefined) return;
@@ -455,9 +469,8 @@ export class Connection {
         breach(`closed() of a ${side} returned ${events.length} events`);
       for (const event of events) {
         if (side === 'client') this.#keep(event as SessionEvent);
-        if (event.type !== 'ended' && event.type !== 'unpin')
+        if (event.type !== 'ended' && event.type !== 'pin-suspect')
           breach(`closed() of a ${side} emitted ${event.type}`);
-        if (event.type === 'unpin') this.#check(side, event);
         if (
           event.type === 'ended' &&
           !(event.error instanceof LocalError || event.error instanceof RemoteError)

@@ -131,7 +131,7 @@ export function crypto(random: Random): void {
         if (!isLiar && error instanceof LocalError)
           breach('a fault of the peer was taken for a local one', error);
       }
-      const isDoubt = event.type === 'unpin' || event.type === 'psk-suspect';
+      const isDoubt = event.type === 'pin-suspect' || event.type === 'psk-suspect';
       if (isDoubt && isClient && !liar.hasLied) breach(`a fault of its own code led to ${event.type}`);
       if (
         event.type === 'ready' &&

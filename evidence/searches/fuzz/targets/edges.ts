@@ -136,7 +136,7 @@ const DEVICE_LINES = [
   'event []',
 ];
 const HUB_TEXTS = [
-  'connecting {"onKkFailure":"unpin"}',
+  'connecting {"onKkFailure":"replace-pin"}',
   'disconnected {',
   '{"msg_type":"hello","payload":{"node_id":"x"}}',
   '{\n}',

@@ -32,7 +32,7 @@ export function sessions(random: Random): void {
     policy: random.oneIn(2)
       ? new ConnectionPolicy({
           randomBytes: (length) => random.bytes(length),
-          onKkFailure: random.pick([undefined, 'unpin', 'keep-pin']),
+          onKkFailure: random.pick([undefined, 'replace-pin', 'keep-pin']),
         })
       : undefined,
     recorded: [],

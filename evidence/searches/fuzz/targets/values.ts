@@ -23,7 +23,7 @@ const noise = {
 const readBinary: ReadBinary = (bytes) => ({ type: 'message', kind: 'binary', bytes });
 const client = {
   crypto: toyCrypto, siteId: 'lobby', randomBytes: noise.randomBytes, hello: { a: 1 }, encodings: ['a'],
-  binarize: true, readBinary, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'unpin', maxMessage: 99,
+  binarize: true, readBinary, patterns: ['XXpsk2'], trust: 'first-use', onKkFailure: 'replace-pin', maxMessage: 99,
   inPlace: true, paced: false,
   keyring: {
     staticKey: KEY, staticKeyIsFresh: true,

@@ -16,6 +16,7 @@ type sessionRequest struct {
 	SiteID                  string
 	StaticKey, EphemeralKey hexBytes
 	Pins, PSKs              map[string]hexBytes
+	Suspects                []string
 	Suites, Patterns        []string
 	Hello                   string
 	OnKKFailure, Trust      string
@@ -81,12 +82,16 @@ func (c *client) open(request sessionRequest) error {
 		SiteID: request.SiteID, StaticKey: request.StaticKey, EphemeralKey: request.EphemeralKey,
 		Pins: map[string][]byte{}, PSKs: map[string][]byte{},
 		Suites: request.Suites, Patterns: request.Patterns,
-		KeepPin:    request.OnKKFailure == "keep-pin" || request.OnKKFailure == "" && request.Trust == "pinned-only",
+		KeepPin:    request.OnKKFailure == "keep-pin",
+		Suspects:   map[string]bool{},
 		PinnedOnly: request.Trust == "pinned-only",
 		KeyIsFresh: request.StaticKeyIsFresh,
 	}
 	for nodeID, pin := range request.Pins {
 		config.Pins[nodeID] = pin
+	}
+	for _, nodeID := range request.Suspects {
+		config.Suspects[nodeID] = true
 	}
 	for nodeID, psk := range request.PSKs {
 		config.PSKs[nodeID] = psk
@@ -133,9 +138,13 @@ func writtenEvent(event protocol3.Event) response {
 	case protocol3.StaticKeyFresh:
 		return response{"type": "static-key-fresh", "nodeId": e.NodeID}
 	case protocol3.Pin:
-		return response{"type": "pin", "nodeId": e.NodeID, "key": hexBytes(e.Key)}
-	case protocol3.Unpin:
-		return response{"type": "unpin", "nodeId": e.NodeID}
+		pin := response{"type": "pin", "nodeId": e.NodeID, "key": hexBytes(e.Key)}
+		if e.Replaces != nil {
+			pin["replaces"] = hexBytes(e.Replaces)
+		}
+		return pin
+	case protocol3.PinSuspect:
+		return response{"type": "pin-suspect", "nodeId": e.NodeID}
 	case protocol3.Ready:
 		return response{
 			"type": "ready", "nodeId": e.NodeID, "pattern": e.Pattern, "suite": e.Suite,

@@ -55,7 +55,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := &client{store: store, out: json.NewEncoder(os.Stdout), psks: map[string][]byte{}}
+	c := &client{store: store, out: json.NewEncoder(os.Stdout), psks: map[string][]byte{}, suspects: map[string]bool{}}
 	if !*echo {
 		c.lines = make(chan string)
 		go readLines(c.lines)
@@ -85,10 +85,11 @@ func readLines(lines chan<- string) {
 }
 
 type client struct {
-	store *protocol3.Store
-	out   *json.Encoder
-	psks  map[string][]byte // proved ones, for as long as the program runs
-	lines chan string
+	store    *protocol3.Store
+	out      *json.Encoder
+	psks     map[string][]byte // proved ones, for as long as the program runs
+	suspects map[string]bool   // the hubs whose KKpsk0 has failed
+	lines    chan string
 
 	session *protocol3.Session
 	socket  *websocket.Conn
@@ -107,6 +108,7 @@ func (c *client) connect(address string) (wasConnected bool, err error) {
 	c.isReady = false
 	c.session, err = protocol3.NewSession(protocol3.Config{
 		SiteID: *siteID, StaticKey: c.store.StaticKey, Pins: c.store.Pins, PSKs: c.psks,
+		Suspects: c.suspects,
 	})
 	if err != nil {
 		return false, err
@@ -210,9 +212,13 @@ func (c *client) act(ctx context.Context, events []protocol3.Event) error {
 		case protocol3.PSKSuspect:
 			delete(c.psks, e.NodeID)
 		case protocol3.Pin:
+			if e.Replaces != nil {
+				log.Printf("the hub has a new key: %x in place of %x", e.Key[:8], e.Replaces[:8])
+			}
+			delete(c.suspects, e.NodeID)
 			err = c.store.Pin(e.NodeID, e.Key)
-		case protocol3.Unpin:
-			err = c.store.Unpin(e.NodeID)
+		case protocol3.PinSuspect:
+			c.suspects[e.NodeID] = true
 		case protocol3.Ready:
 			c.isReady = true
 			err = c.out.Encode(map[string]any{"type": "ready", "pattern": e.Pattern, "suite": e.Suite, "nodeId": e.NodeID})
