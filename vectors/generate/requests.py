@@ -6,6 +6,7 @@ import files
 import reply
 import reply_content
 import reply_events
+import reply_recorded
 import reply_scheduler
 from files import SPECIFICATION, group
 
@@ -200,6 +201,7 @@ def build():
         *reply_events.groups(),
         *reply_content.groups(),
         *reply_scheduler.groups(),
+        *reply_recorded.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
     files.write("requests", description, NOTES, groups, ["RequestScheduler", "ReturnedSession", "Sessions"])
