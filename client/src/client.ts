@@ -13,8 +13,6 @@ import {
   pinHub,
   type RemoteError,
   RequestScheduler,
-  readHubEvent,
-  wrap,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
@@ -26,8 +24,8 @@ import {
   sentenceForDropped,
   sentenceForReplacement,
 } from './advice.ts';
-import { Answers, envelopeOf, errorOf, reasonOf } from './answers.ts';
-import { Conversation, envelopeIn } from './conversation.ts';
+import { Answers, errorOf, reasonOf } from './answers.ts';
+import { Conversation, envelopeIn, greetingOf } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -65,8 +63,6 @@ export class Client {
   readonly #listeners = new Listeners();
   readonly #answers = new Answers();
   readonly #conversation: Conversation;
-  /** The language of each question that was not sent yet. */
-  readonly #languages = new WeakMap<JsonObject, string>();
   readonly #derivations: Derivations;
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
@@ -95,7 +91,7 @@ export class Client {
       randomBytes: platform.randomBytes,
       readBinary: platform.readBinary,
       ...options.session,
-      ...this.#greeting(),
+      ...greetingOf(options, () => this.#newId()),
     };
     this.#conversation = new Conversation(options);
     this.keyring = platform.keyring;
@@ -177,7 +173,7 @@ export class Client {
     try {
       const asked = readAskOptions(options);
       signal = asked.signal;
-      const envelope = this.#envelopeOf(question, requestId);
+      const envelope = this.#conversation.envelopeOf(question, requestId);
       if (signal?.aborted) throw reasonOf(signal);
       const orders = this.#link.ask(envelope, this.#now(), asked.timeout);
       const answer = this.#answers.to(envelope, requestId, asked, () =>
@@ -334,9 +330,11 @@ export class Client {
           ? sentenceForReplacement(event)
           : error && this.#sentenceFor(error);
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
-    if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) this.#disclose();
+    if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
+      this.#emit(this.#conversation.disclose());
+    }
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
-    if (speech !== undefined) this.#listeners.emit(speech);
+    this.#emit(speech);
     if (event.type === 'trace') this.#follow(event.what);
     if (event.type === 'connect') this.#conversation.ownSessionId = event.sessionId;
   };
@@ -344,19 +342,15 @@ export class Client {
   /** What listeners are told of the messages of a session. */
   #follow(what: Traced): void {
     if (!('type' in what)) return;
-    if (what.type === 'sent') {
-      const language = this.#languages.get(what.envelope);
-      if (language !== undefined) this.#disclose(language);
-    } else if (what.type === 'message' && what.kind === 'json') {
+    if (what.type === 'sent') this.#emit(this.#conversation.begin(what.envelope));
+    else if (what.type === 'message' && what.kind === 'json') {
       const envelope = envelopeIn(what.text);
       if (envelope !== undefined) this.#listeners.emit({ type: 'envelope', envelope });
       else this.#conversation.keepState(what.text);
     }
   }
 
-  /** Tells the disclosure, unless this conversation has had it. */
-  #disclose(language?: string): void {
-    const event = this.#conversation.disclose(language);
+  #emit(event: ClientEvent | undefined): void {
     if (event !== undefined) this.#listeners.emit(event);
   }
 
@@ -367,9 +361,7 @@ export class Client {
     this.#asking++;
     try {
       options = readQueryOptions(type, given);
-      const inner = this.#envelopeOf(question, queryId);
-      const envelope = wrap(type, inner, { queryId });
-      this.#languages.set(envelope, this.#languages.get(inner)!);
+      const envelope = this.#conversation.wrapped(type, question, queryId);
       const isAlone = (): boolean => this.#asking === 1;
       return await collectAnswers(this, { type, queryId, envelope, isAlone }, options);
     } catch (error) {
@@ -378,24 +370,6 @@ export class Client {
     } finally {
       this.#asking--;
     }
-  }
-
-  /** The envelope of a question of this conversation. */
-  #envelopeOf(question: Question, requestId: string): JsonObject {
-    const { identity, lang } = this.#options;
-    const { sessionId } = this.#conversation;
-    const envelope = envelopeOf(question, requestId, { siteId: identity.siteId, lang, sessionId });
-    this.#conversation.returnState(envelope);
-    this.#languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
-    return envelope;
-  }
-
-  /** The options of a session that tell the hub the language of this client, which the session of its HELLO has. */
-  #greeting(): { hello?: JsonObject } {
-    const { lang, session: { hello } = {} } = this.#options;
-    if (lang === undefined) return {};
-    const session = { session_id: this.#newId(), lang, ...Object(hello?.session) };
-    return { hello: { ...hello, session } };
   }
 
   #newId(): string {

@@ -11,8 +11,10 @@ import {
   ReplyCollector,
   readHubEvent,
   sessionIdsMatch,
+  wrap,
 } from 'hub-protocol';
-import type { ClientEvent, ConnectOptions, SpeakEvent } from './options.ts';
+import { envelopeOf } from './answers.ts';
+import type { ClientEvent, ConnectOptions, Question, SpeakEvent } from './options.ts';
 
 type Given = DisclosureSituation['lastGiven'];
 type DisclosureEvent = Extract<ClientEvent, { type: 'disclosure' }>;
@@ -44,6 +46,8 @@ export class Conversation {
   ownSessionId: string | undefined;
   /** The state of sessions, by the id that the hub returned. */
   readonly #states = new Map<string, JsonObject>();
+  /** The language of each question that was not sent yet. */
+  readonly #languages = new WeakMap<JsonObject, string>();
   /** The speech that was told last. */
   #last: { readonly type: string; readonly text: string } | undefined;
 
@@ -61,6 +65,36 @@ export class Conversation {
   renew(sessionId: string): void {
     this.#sessionId = sessionId;
     if (this.#lastGiven === 'this-session') this.#lastGiven = 'earlier-session';
+  }
+
+  /**
+   * The envelope of a question.
+   * @throws LocalError `bad-argument`
+   */
+  envelopeOf(question: Question, requestId: string): JsonObject {
+    const { identity, lang } = this.#options;
+    const { siteId } = identity;
+    const envelope = envelopeOf(question, requestId, { siteId, lang, sessionId: this.#sessionId });
+    this.returnState(envelope);
+    this.#languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
+    return envelope;
+  }
+
+  /**
+   * The envelope of a question to a mesh of hubs.
+   * @throws LocalError `bad-argument`
+   */
+  wrapped(type: 'query' | 'cascade', question: Question, queryId: string): JsonObject {
+    const inner = this.envelopeOf(question, queryId);
+    const envelope = wrap(type, inner, { queryId });
+    this.#languages.set(envelope, this.#languages.get(inner)!);
+    return envelope;
+  }
+
+  /** An envelope was sent. Returns what `disclose` returns if it is a question. */
+  begin(envelope: JsonObject): DisclosureEvent | undefined {
+    const language = this.#languages.get(envelope);
+    return language === undefined ? undefined : this.disclose(language);
   }
 
   /** Keeps the state of the session that a message of the hub carries. */
@@ -116,6 +150,15 @@ export class Conversation {
     this.#last = { type: message.type, text };
     return { type: 'speak', text, speech, displayItems, expectsAnswer, message };
   }
+}
+
+/** The options of a session that tell the hub the language of this client, which the session of its HELLO has. */
+export function greetingOf(
+  { lang, session: { hello } = {} }: ConnectOptions,
+  newId: () => string,
+): { hello?: JsonObject } {
+  if (lang === undefined) return {};
+  return { hello: { ...hello, session: { session_id: newId(), lang, ...Object(hello?.session) } } };
 }
 
 /** The session in a bus message. */
