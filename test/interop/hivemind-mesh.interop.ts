@@ -1,13 +1,16 @@
 /** Envelopes for a mesh, as HiveMind's hub reads them: two of our clients at one hub. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { connect as connectClient } from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { randomBytes } from '../../src/crypto/node.ts';
+import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
   authorizedUrl,
   buildUtterance,
+  createKeyring,
   type JsonObject,
+  type Keyring,
   parseIdentity,
   readHubEvent,
   type WrapperType,
@@ -123,9 +126,54 @@ check('answers to queries carry the query’s id', async () => {
     }
     assert.equal(answers.map(typeInside), ['speak', 'hive.query.complete']);
   }
+  await collectWithClient(connection);
   await connection.close();
   return undefined;
 });
+
+/** `hub-protocol-client` collects answers, and hears what another client and the hub send that is no bus message. */
+async function collectWithClient(other: Connection): Promise<void> {
+  await add('collector');
+  const issued = {
+    access_key: 'collector',
+    password: PASSWORD,
+    default_master: `wss://localhost:${hub.port}`,
+  };
+  let keyring = createKeyring({ accessKey: 'collector', staticKey: randomBytes(32), crypto: nodeCrypto });
+  const update = (change: (stored: Keyring) => Keyring): void => {
+    keyring = change(keyring);
+  };
+  await using client = connectClient({
+    identity: parseIdentity(issued),
+    ca: authority,
+    keyring: { load: () => keyring, update },
+  });
+  const { ending, reply, hub: name } = await client.query('who is at home?');
+  assert.equal([ending, reply.text, typeof name], ['handled', 'You said: who is at home?', 'string']);
+  const told: string[] = [];
+  const answers = await client.cascade('who is at home?', {
+    timeout: 3000,
+    onAnswer: ({ reply }) => told.push(reply.text),
+  });
+  assert.equal([answers.length, told], [1, ['You said: who is at home?']]);
+  const heard: JsonObject[] = [];
+  client.on('envelope', ({ envelope }) => heard.push(envelope));
+  const until = async (holds: (envelope: JsonObject) => boolean): Promise<JsonObject> => {
+    for (;;) {
+      const found = heard.find(holds);
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  other.sendJson(wrap('propagate', UTTERANCE));
+  assert.equal(textsIn(await until(({ msg_type }) => msg_type === 'propagate')), ['who is at home?']);
+  const ping = { msg_type: 'ping', payload: { flood_id: 'f1', timestamp: 0 } };
+  client.send({ msg_type: 'propagate', payload: ping });
+  await until(({ payload }) => Object(Object(payload).payload).flood_id === 'f1');
+  client.send({ msg_type: 'rendezvous', payload: {} });
+  const { payload } = await until(({ msg_type }) => msg_type === 'rendezvous');
+  assert.is((payload as JsonObject).reason, 'not_a_rendezvous_node');
+}
 
 check('a wrapped bus message reaches the hub of its site', async () => {
   const connection = await connect('second');
