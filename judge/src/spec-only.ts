@@ -7,7 +7,15 @@ import type { Vector } from './vectors.ts';
 import { refuses } from './verdict.ts';
 
 /** Events that inform the caller of this library, and that the peer does not see. */
-const CHOSEN_EVENTS = ['psk', 'psk-suspect', 'pin-suspect', 'new-hub', 'static-key-fresh', 'dropped', 'ended'];
+const CHOSEN_EVENTS = [
+  'psk',
+  'psk-suspect',
+  'pin-suspect',
+  'new-hub',
+  'static-key-fresh',
+  'dropped',
+  'ended',
+];
 
 const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(String(event?.type));
 
