@@ -154,18 +154,19 @@ export interface Shown {
   readonly ending: string;
   /** The answer of the hub; empty if it said nothing. */
   readonly text: string;
+  /** Whether the hub waits for an answer of the person. */
+  readonly expectsAnswer: boolean;
   /** A sentence, if the answer is missing or incomplete. */
   readonly message?: string;
 }
 
-export function shownOf({ ending, reply: { text }, tell }: Answer): Shown {
-  return { ending, text, ...(tell !== undefined && { message: tell }) };
+export function shownOf({ ending, reply: { text, expectsAnswer }, tell }: Answer): Shown {
+  return { ending, text, expectsAnswer, ...(tell !== undefined && { message: tell }) };
 }
 
-/** The lines for a person: an action may have no text, and is done. */
-export function linesOf({ text, message }: Shown): string[] {
-  if (text === '' && message === undefined) return ['The hub has done that, and says nothing.'];
-  return [text, message ?? ''].filter((line) => line !== '');
+/** The line for a person after the parts of the answer: an action may have no text, and is done. */
+export function lineAfter({ text, message }: Shown): string | undefined {
+  return message ?? (text === '' ? 'The hub has done that, and says nothing.' : undefined);
 }
 
 /** On one line: the text of a hub must not look like a line of this program. */

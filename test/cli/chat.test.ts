@@ -52,7 +52,7 @@ test('chat answers line by line, and ends with its input', async () => {
 test('chat --json prints the answers as JSON, and nothing else', async () => {
   const { code, stdout } = await runProgram(['chat', identity, '--json'], 'parrot\n');
   assert.is(code, 0);
-  const answers = [{ question: 'parrot', ending: 'handled', text: 'You said: parrot' }];
+  const answers = [{ question: 'parrot', ending: 'handled', text: 'You said: parrot', expectsAnswer: false }];
   assert.equal(JSON.parse(stdout), { disclosure: { language: 'en', text: DISCLOSURE }, answers });
 });
 

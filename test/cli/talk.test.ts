@@ -32,7 +32,7 @@ test('a hub makes an identity, answers, and is the same one when it is started a
   await hub.start();
   const again = await runProgram(['ask', identity, 'parrot', '--json']);
   const { disclosure, ...answer } = JSON.parse(again.stdout);
-  assert.equal(answer, { ending: 'handled', text: 'You said: parrot' });
+  assert.equal(answer, { ending: 'handled', text: 'You said: parrot', expectsAnswer: false });
 });
 
 test('ask prints the AI disclosure of the identity once, before the answer, in the language of the questions', async () => {

@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { X509Certificate as Certificate } from '@peculiar/x509';
 import {
@@ -27,6 +28,7 @@ import {
   type NodeOptions,
   type Traced,
 } from 'hub-protocol-client';
+import { connect as connectInPage } from 'hub-protocol-client/browser';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -399,5 +401,96 @@ test('an unreadable keyring file is an error, and stays unchanged', () => {
   assert.throws(() => new KeyringFile(path, ACCESS_KEY), /keyring is not a JSON object/);
   assert.is(readFileSync(path, 'utf8'), '');
 });
+
+/** The client of a page, over the same sockets. */
+function connectPage(): Client {
+  const { WebSocket: before } = globalThis as { WebSocket?: unknown };
+  const trusting = class extends WebSocket {
+    constructor(url: string) {
+      super(url, { ca: tls.ca });
+    }
+  };
+  Object.assign(globalThis, { WebSocket: trusting });
+  const derive = async (): Promise<Uint8Array> => psk;
+  const client = connectInPage({
+    identity: identityOf({}),
+    keyring,
+    derive,
+    policy: { basePause: 20, maxPause: 100 },
+  });
+  opened.push(client);
+  client.on('end', () => Object.assign(globalThis, { WebSocket: before }));
+  return client;
+}
+
+/** Stops the hub, and waits until the client has lost it. */
+async function goAway(client: Client): Promise<void> {
+  await hub.stop();
+  while (client.state === 'ready') await pause(1);
+}
+
+/** The hub that was stopped is there again. */
+async function comeBack(heard: string[]): Promise<void> {
+  const port = Number(new URL(hub.url).port);
+  const answer = (question: string): string => {
+    heard.push(question);
+    return question;
+  };
+  hub = await serveHub({ tls, port, nodeId: NODE_ID, staticKey: hubStatic, clients, answer });
+}
+
+/** How long the hub is away, in milliseconds. */
+const AWAY = Number(process.env.AWAY ?? 400);
+const QUESTIONS = Array.from({ length: 22 }, (_, i) => `question ${i + 1}`);
+
+for (const [what, start] of [
+  ['a kiosk', connect],
+  ['a page', connectPage],
+] as const) {
+  test(`all questions of ${what} are answered, in order, although the hub goes away meanwhile`, async () => {
+    const client = start();
+    await client.ask('hello');
+    await goAway(client);
+    const heard: string[] = [];
+    const asked = QUESTIONS.map(async (question, i) => {
+      await pause((i * AWAY) / QUESTIONS.length);
+      return client.ask(question);
+    });
+    await pause(AWAY);
+    await comeBack(heard);
+    const answers = await Promise.all(asked);
+    assert.equal(
+      answers.map(({ reply }) => reply.text),
+      QUESTIONS,
+    );
+    assert.equal(heard, QUESTIONS);
+    client.end();
+  });
+
+  test(`each question of ${what} rejects at its timeout with the cause if the hub does not return, and is never sent`, async () => {
+    const client = start();
+    await client.ask('hello');
+    await goAway(client);
+    const errors = await Promise.all(
+      QUESTIONS.map(async (question, i) => {
+        const timeout = AWAY / 2 + i;
+        const before = performance.now();
+        const { code, tell } = await client.ask(question, { timeout }).catch((error) => error);
+        assert.ok(performance.now() - before >= timeout - 1);
+        assert.match(tell, 'localhost');
+        return code;
+      }),
+    );
+    assert.equal(
+      errors,
+      QUESTIONS.map(() => 'not-reachable'),
+    );
+    const heard: string[] = [];
+    await comeBack(heard);
+    await client.ask('and now?');
+    assert.equal(heard, ['and now?']);
+    client.end();
+  });
+}
 
 test.run();

@@ -1,4 +1,5 @@
 /** `ask`: asks a hub one question. */
+import type { Part } from 'hub-protocol-client';
 import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { show } from '../derive.ts';
@@ -7,7 +8,7 @@ import {
   askOnce,
   type Disclosed,
   FILES,
-  linesOf,
+  lineAfter,
   type Shown,
   shownOf,
   startTalk,
@@ -19,8 +20,8 @@ export const ASK: Command = {
   summary: 'ask a hub a question',
   usage: 'ask IDENTITY QUESTION [options]',
   help: `\
-Connects to the hub of an identity over WebSocket, asks, prints the answer, and
-leaves. If the first connection fails, it says why.
+Connects to the hub of an identity over WebSocket, asks, prints the answer as
+the hub gives it, and leaves. If the first connection fails, it says why.
 
   hub-protocol ask hub/identity.json "What time is it?"
   hub-protocol ask hub/identity.json - < question.txt
@@ -52,9 +53,12 @@ async function ask(args: Arguments): Promise<Result> {
       if (after !== undefined) resolve(error);
     });
   });
+  const onPart = ({ text }: Part): void => {
+    if (text !== '' && !args.flag('json')) process.stdout.write(printable(`${text}\n`));
+  };
   try {
     for (;;) {
-      const asked = client.ask(question).catch((error: Error & { code?: string }) => error);
+      const asked = client.ask(question, { onPart }).catch((error: Error & { code?: string }) => error);
       const finished = await Promise.race([asked, failed]);
       if ('ending' in finished) return resultOf(shownOf(finished), disclosed());
       if (await isRetried()) continue;
@@ -75,5 +79,6 @@ function readQuestion(): string {
 
 function resultOf(shown: Shown, disclosed: Disclosed): Result {
   const status = shown.message === undefined ? 0 : 1;
-  return { status, text: `${linesOf(shown).join('\n')}\n`, json: { ...disclosed, ...shown } };
+  const line = lineAfter(shown);
+  return { status, text: line === undefined ? '' : `${line}\n`, json: { ...disclosed, ...shown } };
 }

@@ -1,14 +1,14 @@
 /** `chat`: a person at a terminal talks to a hub. */
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
-import type { AskError } from 'hub-protocol-client';
+import type { AskError, Part } from 'hub-protocol-client';
 import { printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import { show } from '../derive.ts';
 import {
   answerAt,
   FILES,
-  linesOf,
+  lineAfter,
   onOneLine,
   type Shown,
   shownOf,
@@ -32,6 +32,9 @@ ${FILES}`,
   options: TALK_OPTIONS,
   run: chat,
 };
+
+/** How long a question waits for a connection, in milliseconds. */
+const LONGEST_WAIT = 15_000;
 
 async function chat(args: Arguments): Promise<Result> {
   const { stdin: input, stdout: output, stderr } = process;
@@ -88,7 +91,9 @@ async function chat(args: Arguments): Promise<Result> {
   terminal.on('SIGINT', () => terminal.close());
   if (isTerminal) terminal.on('close', end);
 
-  const timeout = 15_000; // milliseconds until a question that waits for the hub has failed
+  const onPart = ({ text }: Part): void => {
+    if (text !== '') say(text);
+  };
   const answers: (Shown & { question: string })[] = [];
   let isAnyUnanswered = false;
   terminal.prompt();
@@ -98,11 +103,22 @@ async function chat(args: Arguments): Promise<Result> {
       terminal.prompt();
       continue;
     }
+    const waiting = new AbortController();
+    const timer = setTimeout(() => {
+      if (client.state !== 'ready') waiting.abort({ tell: told || 'There is no connection to the hub.' });
+    }, LONGEST_WAIT);
     const answer: Shown = await client
-      .ask(question, { timeout })
-      .then(shownOf, ({ tell }: AskError) => ({ ending: 'closed', text: '', message: tell }));
+      .ask(question, { onPart, signal: waiting.signal })
+      .then(shownOf, ({ tell: message }: AskError) => ({
+        ending: 'closed',
+        text: '',
+        expectsAnswer: false,
+        message,
+      }));
+    clearTimeout(timer);
     if (isOver) break;
-    for (const line of linesOf(answer)) (line === answer.message ? tell : say)(line);
+    const last = lineAfter(answer);
+    if (last !== undefined) (answer.message === undefined ? say : tell)(last);
     if (answer.message !== undefined) isAnyUnanswered = true;
     if (args.flag('json')) answers.push({ question, ...answer });
   }
