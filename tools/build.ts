@@ -24,6 +24,7 @@ import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { buildBundles, FILES } from './bundles.ts';
 import { exportsOf } from './declared.ts';
+import { PAGE, referencesOf, rulesOf } from './protocol-rules.ts';
 import { replaceFolders } from './replace.ts';
 
 /** The modules of the core in dist/ that the package exports. */
@@ -39,7 +40,7 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
   ...['client/src', 'client/package.json', 'client/tsconfig.json'],
-  ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE'],
+  ...['package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE', 'docs/reference/protocol.md'],
 ];
 /** The folders that a build replaces. */
 const OUTPUTS = ['dist', 'client/dist', 'judge/dist', 'cli/dist'].map(root);
@@ -69,6 +70,7 @@ async function buildAll(): Promise<void> {
   await Promise.all([buildBundles(root('dist')), buildClient()]);
   await Promise.all([buildProgram('judge'), buildProgram('cli', 'derive-worker-on-node')]);
   copyVectors();
+  writeRules();
 }
 
 /** The hash of files, and of the contents of folders. */
@@ -197,6 +199,17 @@ function licencesOf(inputs: readonly string[]): string {
   }
   const others = [...byText].map(([text, names]) => `${names.join(', ')}:\n\n${text}\n`);
   return [readFileSync(root('LICENSE'), 'utf8'), ...others].join('\n');
+}
+
+/** The rules of the protocol that name each flag, type and tcId of a file of vectors. */
+function writeRules(): void {
+  const rules: { [file: string]: { [name: string]: string[] } } = {};
+  for (const { rule, file, names } of rulesOf(PAGE).flatMap(referencesOf)) {
+    const own = rules[file] ?? {};
+    rules[file] = own;
+    for (const name of names) own[name] = [...(own[name] ?? []), rule];
+  }
+  writeFileSync(root('judge/dist/rules.json'), JSON.stringify(rules));
 }
 
 function copyVectors(): void {

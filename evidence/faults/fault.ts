@@ -5,15 +5,18 @@ export interface Fault {
   readonly patches: readonly Patch[];
   /** The operations or scenes to run. The others run with --all only. */
   readonly only: readonly string[];
-  /** What every cause in the report must match, and at least one has to. */
-  readonly says: RegExp;
+  /** The beginnings of the sentences that name it. A report that names anything else is wrong. */
+  readonly says: readonly string[];
 }
 
 export type Patch = readonly [file: string, find: string, replacement: string];
 
-/** @param only - the operations or scenes, with spaces between them */
-export function fault(name: string, only: string, says: RegExp, ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says };
+/**
+ * @param only - the operations or scenes, with spaces between them
+ * @param says - the sentence that names the fault, or several
+ */
+export function fault(name: string, only: string, says: string | string[], ...patches: Patch[]): Fault {
+  return { name, patches, only: only.split(' '), says: typeof says === 'string' ? [says] : says };
 }
 
 /** Applies the patches of one file. */

@@ -17,7 +17,7 @@ import { LIBRARY_FAULTS } from './library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
 import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from './mqtt-faults.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from './python-faults.ts';
-import { type Outcome, type Place, runFault } from './run-fault.ts';
+import { type Outcome, type Place, type Result, runFault } from './run-fault.ts';
 
 const LISTS: { readonly [place in Place]: readonly Fault[] } = {
   noiseprotocol: NOISEPROTOCOL_FAULTS,
@@ -73,37 +73,50 @@ async function runAll(): Promise<void> {
     console.log(`${result.padEnd(11)} ${place} ${fault.name} (${failed} failed, ${seconds} s)`);
     if (defects > 0) isBroken = true;
     if (defects > 0) console.log('            DEFECT of the judge');
-    if (result !== 'right' || names !== undefined)
+    if (result !== 'named' || names !== undefined)
       for (const title of titles) console.log(`            ${title}`);
   });
-  const count = (result: Outcome['result']): number =>
-    outcomes.filter((outcome) => outcome?.result === result).length;
-  const [right, unnamed, wrong, missed] = (['right', 'unnamed', 'wrong', 'not caught'] as const).map(count);
   const seconds = Math.round((performance.now() - began) / 1000);
-  console.log(
-    `\n${tasks.length} faults in ${seconds} s: ${right} named rightly, ${unnamed} unnamed, ${wrong} named wrongly, ${missed} not caught`,
-  );
+  console.log(`\n${sumOf(outcomes)} (${seconds} s)`);
   if (options.write) draw(outcomes);
-  if (isBroken || wrong! + missed! > 0 || right! < 0.85 * tasks.length) process.exitCode = 1;
+  const count = (result: Result): number => outcomes.filter((outcome) => outcome?.result === result).length;
+  const isGood = count('wrong') + count('not caught') === 0 && count('named') >= LEAST * tasks.length;
+  if (isBroken || !isGood) process.exitCode = 1;
 }
 
+/** The share of faults that must be named. */
+const LEAST = 0.9;
+
+function sumOf(outcomes: readonly Outcome[]): string {
+  const count = (result: Result): number => outcomes.filter((outcome) => outcome?.result === result).length;
+  const share = Math.round((100 * count('named')) / tasks.length);
+  return `Of ${tasks.length} faults ${count('named')} (${share} %) were named, ${count('about')} were shown by what the failures are about, ${count('unnamed')} were not named, ${count('wrong')} were named wrongly, and ${count('not caught')} not caught.`;
+}
+
+/** The faults of each kind, and the words for those that are not named. */
 function draw(outcomes: readonly Outcome[]): void {
-  const faults = new Map<string, Set<string>>();
-  for (const [index, { fault }] of tasks.entries()) {
-    const { result, titles } = outcomes[index]!;
-    const said = result === 'right' ? titles.find((title) => fault.says.test(title))! : `*${result}*`;
-    const short = said
-      .replace(/^(?:cause|about): /, '')
-      .replace(/[;.(].*/s, '')
-      .replace(/\|/g, '\\|')
-      .trim();
-    faults.set(short, (faults.get(short) ?? new Set()).add(fault.name));
-  }
-  const count = (result: Outcome['result']): number =>
-    outcomes.filter((each) => each.result === result).length;
-  const [right, unnamed, wrong] = (['right', 'unnamed', 'wrong'] as const).map(count);
-  const sum = `Of ${tasks.length} faults ${right} were named rightly, ${unnamed} were not named, ${wrong} named wrongly, and ${count('not caught')} not caught.`;
-  const rows = [...faults].map(([said, names]) => [said, [...names].join(', ')]);
-  const faultsTable = table(['what the judge says first', 'faults'], rows);
-  writeMeasured('docs/evidence/faults.md', { faults: `${sum}\n\n${faultsTable}` });
+  const rows = (Object.keys(LISTS) as Place[]).map((place) => {
+    const own = outcomes.filter((_outcome, index) => tasks[index]!.place === place);
+    const count = (result: Result): number => own.filter((outcome) => outcome.result === result).length;
+    return [place, own.length, count('named'), count('about'), count('unnamed')].map(String);
+  });
+  const others = outcomes.flatMap(({ result, titles }, index) =>
+    result === 'named'
+      ? []
+      : [[tasks[index]!.fault.name, result === 'about' ? short(titles[0]!) : `*${result}*`]],
+  );
+  const parts = [
+    sumOf(outcomes),
+    table(['faults in', 'faults', 'named', 'about', 'not named'], rows),
+    table(['fault that is not named', 'what the judge says first'], others),
+  ];
+  writeMeasured('docs/evidence/faults.md', { faults: parts.join('\n\n') });
+}
+
+function short(title: string): string {
+  return title
+    .replace(/^about: /, '')
+    .replace(/[;.(].*/s, '')
+    .replace(/\|/g, '\\|')
+    .trim();
 }

@@ -4,32 +4,32 @@ import { PORTER_PYTHON_FAULTS } from './porter-faults.ts';
 import { PYTHON_SESSION_FAULTS } from './python-session-faults.ts';
 
 /** Every cause in the report of each fault of faulty_adapter.py. */
-const CAUSES: { readonly [fault: string]: RegExp } = {
-  'utf16-key-order': /^cause: key order: keys are sorted by UTF-16 unit/,
-  'integer-for-float': /^cause: numbers: /,
-  'unicode-escape-for-b': /^cause: escapes: \\u0008/,
-  'big-endian-chachapoly': /^cause: nonce order: ChaChaPoly/,
-  'little-endian-aesgcm': /^cause: nonce order: ChaChaPoly.* AESGCM/,
-  'hashed-aesgcm-name': /^cause: protocol name: it is hashed/,
-  'psk-token-left-out': /^cause: psk: the psk token is left out/,
-  'e-not-mixed-into-key': /^cause: e is not mixed into the key/,
-  'prologue-parts-swapped': /^cause: prologue: its parts are HANDSHAKE, HELLO, protocol name/,
-  'salt-from-client-id': /^cause: psk: the salt is the SHA-256 of the hub’s node id/,
-  'chunk-limit-off-by-one': /^cause: chunk limit: (?:chunks hold 65001|65001 bytes are sent)/,
-  'missing-final-chunk': /^cause: final chunk: the last chunk has the marker 4/,
-  'cap-off-by-one': /^cause: cap: a message of exactly 32 MiB/,
-  'interleaving-accepted': /^cause: interleaving: /,
-  'pin-not-enforced': /^cause: pin: /,
-  'continues-after-failed-open': /^cause: a failure is final/,
-  'trimmed-password': /^cause: psk: the password is trimmed/,
-  'other-time-cost': /^cause: psk: Argon2id has a time cost of 2/,
-  'upper-case-hexadecimal': /^cause: hexadecimal: the adapter writes upper-case digits/,
-  'no-associated-data': /^cause: associated data: there is none/,
-  'counter-not-advanced': /^cause: nonce: the counter does not advance/,
-  'split-swapped': /^cause: split: each side sends with the other’s key/,
-  'two-outputs-for-psk': /^cause: psk: MixKeyAndHash takes two outputs of HKDF/,
-  'pre-messages-swapped': /^cause: pre-messages: the responder’s static key is hashed first/,
-  'dropped-message-closes': /^cause: interleaving: .* while another is being dropped/,
+const CAUSES: { readonly [fault: string]: string } = {
+  'utf16-key-order': 'key order: keys are sorted by UTF-16 unit',
+  'integer-for-float': 'TODO',
+  'unicode-escape-for-b': 'TODO',
+  'big-endian-chachapoly': 'TODO',
+  'little-endian-aesgcm': 'TODO',
+  'hashed-aesgcm-name': 'protocol name: it is hashed',
+  'psk-token-left-out': 'psk: the psk token is left out',
+  'e-not-mixed-into-key': 'TODO',
+  'prologue-parts-swapped': 'prologue: its parts are HANDSHAKE, HELLO, protocol name',
+  'salt-from-client-id': 'psk: the salt is the SHA-256 of the hub’s node id',
+  'chunk-limit-off-by-one': 'TODO',
+  'missing-final-chunk': 'final chunk: the last chunk has the marker 4',
+  'cap-off-by-one': 'cap: a message of exactly 32 MiB',
+  'interleaving-accepted': 'TODO',
+  'pin-not-enforced': 'TODO',
+  'continues-after-failed-open': 'TODO',
+  'trimmed-password': 'psk: the password is trimmed',
+  'other-time-cost': 'psk: Argon2id has a time cost of 2',
+  'upper-case-hexadecimal': 'hexadecimal: the adapter writes upper-case digits',
+  'no-associated-data': 'associated data: there is none',
+  'counter-not-advanced': 'nonce: the counter does not advance',
+  'split-swapped': 'split: each side sends with the other’s key',
+  'two-outputs-for-psk': 'psk: MixKeyAndHash takes two outputs of HKDF',
+  'pre-messages-swapped': 'pre-messages: the responder’s static key is hashed first',
+  'dropped-message-closes': 'TODO',
 };
 
 /** Where those faults show that do not show in handshakes. */
@@ -53,7 +53,7 @@ export const NOISEPROTOCOL_FAULTS: readonly Fault[] = Object.entries(CAUSES).map
   name,
   patches: [],
   only: OPERATIONS[name] ?? ['handshake', 'seal', 'open', 'session'],
-  says,
+  says: [says],
 }));
 
 const PROTOCOL = 'hub_protocol.py';
@@ -62,13 +62,13 @@ export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'ascii-escapes',
     'canonical-json prologue session',
-    /^cause: escapes: U\+007F and all characters beyond ASCII/,
+    'escapes: U+007F and all characters beyond ASCII',
     [PROTOCOL, 'return json.dumps(value, ensure_ascii=False)', 'return json.dumps(value)'],
   ),
   fault(
     'white-space',
     'canonical-json prologue session',
-    /^cause: white space: there is some after/,
+    'white space: there is some after',
     [
       PROTOCOL,
       'return "[" + ",".join(write_json(item) for item in value) + "]"',
@@ -80,103 +80,102 @@ export const PYTHON_FAULTS: readonly Fault[] = [
       '"{" + ", ".join(write_json(key) + ": " + write_json(value[key]) for key in sorted(value)) + "}"',
     ],
   ),
-  fault(
-    'keys-as-they-came',
-    'canonical-json prologue session',
-    /key order: keys are not sorted|Keys are sorted by code point/,
-    [PROTOCOL, 'for key in sorted(value))', 'for key in value)'],
-  ),
-  fault('slash-escaped', 'canonical-json prologue session', /^cause: escapes: \/ is escaped/, [
+  fault('keys-as-they-came', 'canonical-json prologue session', 'key order: keys are not sorted', [
+    PROTOCOL,
+    'for key in sorted(value))',
+    'for key in value)',
+  ]),
+  fault('slash-escaped', 'canonical-json prologue session', 'escapes: / is escaped', [
     PROTOCOL,
     'return json.dumps(value, ensure_ascii=False)',
     'return json.dumps(value, ensure_ascii=False).replace("/", "\\\\/")',
   ]),
-  fault('floats-only', 'canonical-json prologue session', /numbers: |A number is written back/, [
+  fault('floats-only', 'canonical-json prologue session', 'numbers: floats are parsed and written again as Python writes them', [
     PROTOCOL,
     '"parse_float": Number,',
     '"parse_float": lambda token: Number(repr(float(token))),',
   ]),
-  fault('nan-accepted', 'canonical-json prologue', /Not JSON|NaN; Infinity/, [
+  fault('nan-accepted', 'canonical-json prologue', ['JSON: NaN and Infinity are accepted', 'accepts what has to be refused: NaN in the HELLO; NaN in the HANDSHAKE'], [
     PROTOCOL,
     'raise Refused("bad-json")  # NaN, Infinity, -Infinity',
     'return Number(name)',
   ]),
-  fault('duplicates-accepted', 'canonical-json prologue session', /[Aa] key twice/, [
+  fault('duplicates-accepted', 'canonical-json prologue session', ['accepts what has to be refused, such as: the same key', 'accepts what has to be refused: a key twice in the HELLO; a key twice in the HANDSHAKE, once escaped'], [
     PROTOCOL,
     'if len(dict(pairs)) != len(pairs):',
     'if len(dict(pairs)) > len(pairs):',
   ]),
-  fault('depth-one-more', 'canonical-json', /64 arrays and objects/, [
+  fault('depth-one-more', 'canonical-json', 'accepts what has to be refused, such as: 65 arrays', [
     PROTOCOL,
     'if depth_left == 0:',
     'if depth_left < 0:',
   ]),
-  fault('prologue-without-name', 'prologue session', /^cause: prologue: its parts are HELLO, HANDSHAKE;/, [
+  fault('prologue-without-name', 'prologue session', 'prologue: its parts are HELLO, HANDSHAKE;', [
     PROTOCOL,
     'canonical_json(hello) + canonical_json(handshake) + name.encode()',
     'canonical_json(hello) + canonical_json(handshake)',
   ]),
-  fault('raw-node-id-as-salt', 'psk', /^cause: psk: the salt is the node id itself/, [
+  fault('raw-node-id-as-salt', 'psk', 'psk: the salt is the node id itself', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return encode(node_id)',
   ]),
-  fault('hexadecimal-salt', 'psk', /^cause: psk: the salt is the SHA-256 in hexadecimal/, [
+  fault('hexadecimal-salt', 'psk', 'psk: the salt is the SHA-256 in hexadecimal', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return hashlib.sha256(encode(node_id)).hexdigest().encode()',
   ]),
-  fault('latin-1-password', 'psk', /^cause: psk: the password is encoded as Latin-1/, [
+  fault('latin-1-password', 'psk', 'psk: the password is encoded as Latin-1', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt',
     'return argon2id(password.encode("latin-1", "replace"), psk_salt',
   ]),
-  fault('argon2i', 'psk', /^cause: psk: the algorithm is Argon2i;/, [
+  fault('argon2i', 'psk', 'psk: the algorithm is Argon2i;', [
     PROTOCOL,
     'from cryptography.hazmat.primitives.kdf.argon2 import Argon2id',
     'from cryptography.hazmat.primitives.kdf.argon2 import Argon2i as Argon2id',
   ]),
-  fault('argon2d', 'psk', /^cause: psk: the algorithm is Argon2d;/, [
+  fault('argon2d', 'psk', 'psk: the algorithm is Argon2d;', [
     PROTOCOL,
     'from cryptography.hazmat.primitives.kdf.argon2 import Argon2id',
     'from cryptography.hazmat.primitives.kdf.argon2 import Argon2d as Argon2id',
   ]),
-  fault('memory-in-mebibytes', 'psk', /^cause: psk: Argon2id has 32768 KiB/, [
+  fault('memory-in-mebibytes', 'psk', 'psk: Argon2id has 32768 KiB', [
     PROTOCOL,
     'passes=3, memory=65536',
     'passes=3, memory=32768',
   ]),
-  fault('short-psk', 'psk', /^cause: psk: it has 16 bytes/, [
+  fault('short-psk', 'psk', 'psk: it has 16 bytes', [
     PROTOCOL,
     'lanes=1, length=KEY)',
     'lanes=1, length=16)',
   ]),
-  fault('hubs-preference', 'select session', /^cause: selection: the hub’s list decides/, [
+  fault('hubs-preference', 'select session', 'selection: the hub’s list decides', [
     PROTOCOL,
     'suites = [suite for suite in own_suites if suite in offered_suites]',
     'suites = [suite for suite in offered_suites if suite in own_suites]',
   ]),
-  fault('xx-although-pinned', 'select session', /^cause: selection: KKpsk0 is never taken/, [
+  fault('xx-although-pinned', 'select session', 'selection: KKpsk0 is never taken', [
     PROTOCOL,
     '["KKpsk0", "XXpsk2"] if pinned else ["XXpsk2"]',
     '["XXpsk2"]',
   ]),
-  fault('markers-swapped', 'split session', /^cause: markers: JSON and binary/, [
+  fault('markers-swapped', 'split session', 'markers: JSON and binary', [
     PROTOCOL,
     'single, first = (JSON, FIRST_JSON) if kind == "json" else (BINARY, FIRST_BINARY)',
     'single, first = (JSON, FIRST_JSON) if kind != "json" else (BINARY, FIRST_BINARY)',
   ]),
-  fault('empty-final-chunk', 'split session', /final chunk: /, [
+  fault('empty-final-chunk', 'split session', 'final chunk: an empty one follows', [
     PROTOCOL,
     'for start in range(0, len(payload), MAX_CHUNK)]',
     'for start in range(0, len(payload) + 1, MAX_CHUNK)]',
   ]),
-  fault('replacement-characters', 'reassemble session', /not UTF-8/, [
+  fault('replacement-characters', 'reassemble session', 'UTF-8: a JSON message that is not UTF-8 is delivered', [
     PROTOCOL,
     '"text": payload.decode()}',
     '"text": payload.decode(errors="replace")}',
   ]),
-  fault('hex-with-white-space', 'session', /hexadecimal digits in pairs/, [
+  fault('hex-with-white-space', 'session', 'accepts what has to be refused, such as: a blank among the digits', [
     PROTOCOL,
     'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
     'return bytes.fromhex(text)',
@@ -184,42 +183,35 @@ export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'keys-case-insensitive',
     'canonical-json prologue session',
-    /^cause: key order: keys are sorted without regard to case/,
+    'key order: keys are sorted without regard to case',
     [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value, key=str.lower))'],
   ),
-  fault(
-    'shorter-keys-first',
-    'canonical-json prologue session',
-    /^cause: key order: shorter keys come first/,
-    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value, key=lambda key: (len(key), key)))'],
-  ),
-  fault(
-    'nulls-dropped',
-    'canonical-json prologue session',
-    /^cause: (?:fields: those that are null|HELLO: .* lacks pubkey)/,
-    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value) if value[key] is not None)'],
-  ),
-  fault(
-    'big-integers-rounded',
-    'canonical-json prologue session',
-    /^cause: numbers: long integers are rounded/,
-    [
-      PROTOCOL,
-      '"parse_int": Number,',
-      '"parse_int": lambda token: Number(token if len(token) < 16 else str(int(float(token)))),',
-    ],
-  ),
-  fault('lower-case-exponent', 'canonical-json prologue session', /^cause: numbers: the E of an exponent/, [
+  fault('shorter-keys-first', 'canonical-json prologue session', 'key order: shorter keys come first', [
+    PROTOCOL,
+    'for key in sorted(value))',
+    'for key in sorted(value, key=lambda key: (len(key), key)))',
+  ]),
+  fault('nulls-dropped', 'canonical-json prologue session', ['fields: those that are null are left out', 'HELLO: the sealed HELLO lacks pubkey'], [
+    PROTOCOL,
+    'for key in sorted(value))',
+    'for key in sorted(value) if value[key] is not None)',
+  ]),
+  fault('big-integers-rounded', 'canonical-json prologue session', 'numbers: long integers are rounded', [
+    PROTOCOL,
+    '"parse_int": Number,',
+    '"parse_int": lambda token: Number(token if len(token) < 16 else str(int(float(token)))),',
+  ]),
+  fault('lower-case-exponent', 'canonical-json prologue session', 'numbers: the E of an exponent', [
     PROTOCOL,
     '"parse_float": Number,',
     '"parse_float": lambda token: Number(token.lower()),',
   ]),
-  fault('byte-order-mark-accepted', 'canonical-json', /byte order mark/, [
+  fault('byte-order-mark-accepted', 'canonical-json', 'accepts what has to be refused, such as: a byte order mark, in bytes', [
     PROTOCOL,
     'text = text.decode() if',
     'text = text.decode("utf-8-sig") if',
   ]),
-  fault('prologue-hashed', 'handshake session', /^cause: prologue: it is hashed before/, [
+  fault('prologue-hashed', 'handshake session', 'prologue: it is hashed before', [
     PROTOCOL,
     'noise.set_prologue(prologue)',
     'noise.set_prologue(hashlib.sha256(prologue).digest())',
@@ -227,175 +219,165 @@ export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'prologue-with-short-name',
     'prologue session',
-    /^cause: prologue: it ends with the protocol name without Noise_/,
+    'prologue: it ends with the protocol name without Noise_',
     [PROTOCOL, '+ name.encode()', '+ name[6:].encode()'],
   ),
-  fault('pattern-before-suite', 'select', /The suite is chosen before the pattern/, [
+  fault('pattern-before-suite', 'select', [], [
     PROTOCOL,
     '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
     '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
   ]),
-  fault('one-pass', 'psk', /^cause: psk: Argon2id has a time cost of 1;/, [
+  fault('one-pass', 'psk', 'psk: Argon2id has a time cost of 1;', [
     PROTOCOL,
     'passes=3, memory',
     'passes=1, memory',
   ]),
-  fault('four-passes', 'psk', /^cause: psk: Argon2id has a time cost of 4;/, [
+  fault('four-passes', 'psk', 'psk: Argon2id has a time cost of 4;', [
     PROTOCOL,
     'passes=3, memory',
     'passes=4, memory',
   ]),
-  fault('memory-64', 'psk', /^cause: psk: Argon2id has 64 KiB of memory: the library counts/, [
+  fault('memory-64', 'psk', 'psk: Argon2id has 64 KiB of memory: the library counts', [
     PROTOCOL,
     'memory=65536, lanes',
     'memory=64, lanes',
   ]),
-  fault('memory-64000', 'psk', /^cause: psk: Argon2id has 64000 KiB/, [
+  fault('memory-64000', 'psk', 'psk: Argon2id has 64000 KiB', [
     PROTOCOL,
     'memory=65536, lanes',
     'memory=64000, lanes',
   ]),
-  fault('two-lanes', 'psk', /^cause: psk: Argon2id has 2 lanes/, [
+  fault('two-lanes', 'psk', 'psk: Argon2id has 2 lanes', [
     PROTOCOL,
     'lanes=1, length=KEY',
     'lanes=2, length=KEY',
   ]),
-  fault('four-lanes', 'psk', /^cause: psk: Argon2id has 4 lanes/, [
+  fault('four-lanes', 'psk', 'psk: Argon2id has 4 lanes', [
     PROTOCOL,
     'lanes=1, length=KEY',
     'lanes=4, length=KEY',
   ]),
-  fault('costs-of-go', 'psk', /^cause: psk: Argon2id has a time cost of 1, 65536 KiB and 4 lanes/, [
+  fault('costs-of-go', 'psk', 'psk: Argon2id has a time cost of 1, 65536 KiB and 4 lanes', [
     PROTOCOL,
     'passes=3, memory=65536, lanes=1',
     'passes=1, memory=65536, lanes=4',
   ]),
-  fault('psk-of-64-bytes', 'psk', /^cause: psk: it has 64 bytes/, [
+  fault('psk-of-64-bytes', 'psk', 'psk: it has 64 bytes', [
     PROTOCOL,
     'lanes=1, length=KEY)',
     'lanes=1, length=64)',
   ]),
-  fault('psk-hashed', 'psk', /^cause: psk: it is hashed/, [
+  fault('psk-hashed', 'psk', 'psk: it is hashed', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
     'return hashlib.sha256(argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)).digest()',
   ]),
-  fault('arguments-of-argon2-swapped', 'psk', /^cause: psk: password and salt are swapped/, [
+  fault('arguments-of-argon2-swapped', 'psk', 'psk: password and salt are swapped', [
     PROTOCOL,
     'argon2id(encode(password), psk_salt(node_id)',
     'argon2id(psk_salt(node_id), encode(password)',
   ]),
-  fault('salt-of-sha-512', 'psk', /^cause: psk: the salt is 32 bytes of the SHA-512/, [
+  fault('salt-of-sha-512', 'psk', 'psk: the salt is 32 bytes of the SHA-512', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return hashlib.sha512(encode(node_id)).digest()[:32]',
   ]),
-  fault('salt-in-base64', 'psk', /^cause: psk: the salt is the SHA-256 in base64/, [
+  fault('salt-in-base64', 'psk', 'psk: the salt is the SHA-256 in base64', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return binascii.b2a_base64(hashlib.sha256(encode(node_id)).digest(), newline=False)',
   ]),
-  fault('salt-of-half', 'psk', /^cause: psk: the salt is half/, [
+  fault('salt-of-half', 'psk', 'psk: the salt is half', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return hashlib.sha256(encode(node_id)).digest()[:16]',
   ]),
-  fault('node-id-trimmed', 'psk', /^cause: psk: the node id is trimmed/, [
+  fault('node-id-trimmed', 'psk', 'psk: the node id is trimmed', [
     PROTOCOL,
     'return hashlib.sha256(encode(node_id)).digest()',
     'return hashlib.sha256(encode(node_id.strip())).digest()',
   ]),
-  fault('password-in-utf-16', 'psk', /^cause: psk: the password is encoded as UTF-16/, [
+  fault('password-in-utf-16', 'psk', 'psk: the password is encoded as UTF-16', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt',
     'return argon2id(password.encode("utf-16-le"), psk_salt',
   ]),
-  fault('ephemeral-key-ignored', 'handshake session', /^cause: ephemeral key: it is not the given one/, [
+  fault('ephemeral-key-ignored', 'handshake session', 'ephemeral key: it is not the given one', [
     PROTOCOL,
     'if ephemeral_key is not None:',
     'if ephemeral_key == b"":',
   ]),
-  fault('payloads-left-out', 'handshake', /^cause: payload: it is left out/, [
+  fault('payloads-left-out', 'handshake', 'payload: it is left out', [
     PROTOCOL,
     'self.step(self.noise.write_message, payload,',
     'self.step(self.noise.write_message, b"",',
   ]),
-  fault('handshake-hash-of-16-bytes', 'handshake', /^cause: handshake hash: it has 16 bytes/, [
+  fault('handshake-hash-of-16-bytes', 'handshake', 'handshake hash: it has 16 bytes', [
     PROTOCOL,
     'return self.noise.get_handshake_hash()',
     'return self.noise.get_handshake_hash()[:16]',
   ]),
-  fault('own-key-for-remote', 'handshake', /^cause: remote static key: it is one’s own/, [
+  fault('own-key-for-remote', 'handshake', 'remote static key: it is one’s own', [
     PROTOCOL,
     'return self.state.rs.public_bytes',
     'return self.state.s.public_bytes',
   ]),
-  fault('split-halves-swapped', 'handshake session', /^cause: split: each side sends with the other’s key/, [
+  fault('split-halves-swapped', 'handshake session', 'split: each side sends with the other’s key', [
     PROTOCOL,
     'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
     'return Transport(protocol.cipher_state_decrypt, protocol.cipher_state_encrypt)',
   ]),
-  fault(
-    'split-one-half',
-    'handshake session',
-    /^cause: split: both sides send with the same key|split: as the /,
-    [
-      PROTOCOL,
-      'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
-      'sending = protocol.cipher_state_encrypt if self.state.initiator else protocol.cipher_state_decrypt\n        return Transport(sending, sending)',
-    ],
-  ),
-  fault('associated-data-of-a-byte', 'handshake seal open', /^$/, [
+  fault('split-one-half', 'handshake session', 'split: both sides send with the same key', [
+    PROTOCOL,
+    'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
+    'sending = protocol.cipher_state_encrypt if self.state.initiator else protocol.cipher_state_decrypt\n        return Transport(sending, sending)',
+  ]),
+  fault('associated-data-of-a-byte', 'handshake seal open', [], [
     PROTOCOL,
     'return operation(b"", data)',
     'return operation(b"\\0", data)',
   ]),
-  fault(
-    'counter-of-four-bytes',
-    'seal open',
-    /^cause: nonce: the counter ends too early|^about: .*counter/i,
-    [
-      PROTOCOL,
-      '                check_length(message_length, TAG)\n',
-      '                check_length(message_length, TAG)\n                if operation.__self__.n >= 2**32:\n                    raise NoiseMaxNonceError()\n',
-    ],
-  ),
-  fault('longer-messages-read', 'handshake open', /65535/, [
+  fault('counter-of-four-bytes', 'seal open', 'nonce: the counter ends too early', [
+    PROTOCOL,
+    '                check_length(message_length, TAG)\n',
+    '                check_length(message_length, TAG)\n                if operation.__self__.n >= 2**32:\n                    raise NoiseMaxNonceError()\n',
+  ]),
+  fault('longer-messages-read', 'handshake open', ['accepts what has to be refused, such as: message 1 of 65536 bytes', 'accepts what has to be refused: 65535 bytes, and one more'], [
     PROTOCOL,
     'if message_length > MAX_NOISE_MESSAGE:',
     'if message_length > 2 * MAX_NOISE_MESSAGE:',
   ]),
-  fault('chunk-one-byte-less', 'split', /Up to 65000 bytes|chunk limit/, [
+  fault('chunk-one-byte-less', 'split', [], [
     PROTOCOL,
     'if len(payload) <= MAX_CHUNK:',
     'if len(payload) < MAX_CHUNK:',
   ]),
-  fault('chunks-of-65518', 'split', /^cause: chunk limit/, [
+  fault('chunks-of-65518', 'split', ['chunk limit: 65001 bytes are sent in one frame', 'chunk limit: chunks hold 65518 bytes'], [
     PROTOCOL,
     'MAX_CHUNK = 65000',
     'MAX_CHUNK = 65518',
   ]),
-  fault('cap-counts-markers', 'reassemble', /^cause: cap: /, [
+  fault('cap-counts-markers', 'reassemble', 'cap: a message of exactly 32 MiB, 33554432 bytes, is delivered', [
     PROTOCOL,
     'self.length += len(payload)',
     'self.length += len(frame)',
   ]),
-  fault('buffer-not-emptied', 'reassemble', /^cause: reassembly: a message begins with/, [
+  fault('buffer-not-emptied', 'reassemble', 'reassembly: a message begins with', [
     PROTOCOL,
     'self.kind, self.buffer, self.length = KINDS[marker], bytearray(), 0',
     'self.kind, self.length = KINDS[marker], 0',
   ]),
-  fault('kind-of-last-chunk', 'reassemble', /^cause: kind: a message is delivered as one of the other kind/, [
+  fault('kind-of-last-chunk', 'reassemble', 'kind: a message is delivered as one of the other kind', [
     PROTOCOL,
     'return completed(kind, bytes',
     'return completed("json" if marker == FINAL else kind, bytes',
   ]),
-  fault('binary-decoded', 'reassemble session', /A binary message may be any bytes/, [
+  fault('binary-decoded', 'reassemble session', [], [
     PROTOCOL,
     'return {"type": "message", "kind": kind, "bytes": payload}',
     'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
   ]),
-  fault('unknown-markers-accepted', 'reassemble', /Markers beyond 0x05/, [
+  fault('unknown-markers-accepted', 'reassemble', 'accepts what has to be refused, such as: marker 06 at the start', [
     PROTOCOL,
     'raise Refused("unknown-marker")',
     'return None',

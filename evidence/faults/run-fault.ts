@@ -15,6 +15,12 @@ import { plantInLibrary, plantInPython, root, temporaryFolder } from './plant.ts
 
 export type Place = 'library' | 'python' | 'noiseprotocol' | 'client' | 'hub' | 'mqtt-client' | 'mqtt-hub';
 
+/**
+ * `named`: the report has the sentence of this fault. `about`: it says what the failures are about, or which scenes failed.
+ * `wrong`: it names another mistake.
+ */
+export type Result = 'named' | 'about' | 'unnamed' | 'wrong' | 'not caught';
+
 export interface Outcome {
   readonly failed: number;
   readonly defects: number;
@@ -22,12 +28,13 @@ export interface Outcome {
   readonly first: string;
   /** The titles of the groups in the report. */
   readonly titles: readonly string[];
-  readonly result: 'right' | 'unnamed' | 'wrong' | 'not caught';
+  readonly result: Result;
   readonly seconds: number;
 }
 
 /** Its base64 has +, / and padding after the user agents `test` and `judge`. */
 const ACCESS_KEY = 'kiosk-7~~~~~?????';
+const CAUSE = 'cause: ';
 const UNKNOWN = /^no known mistake/;
 
 /** @param runsAll - runs every operation or scene, not only those of the fault */
@@ -53,11 +60,18 @@ function titlesOf({ title, verdicts }: Group): string[] {
   return title === 'scenes:' ? verdicts.map(({ name, comment }) => `scene ${name}: ${comment}`) : [title];
 }
 
-function resultOf(failed: number, titles: readonly string[], { says }: Fault): Outcome['result'] {
+export function resultOf(failed: number, titles: readonly string[], { says }: Pick<Fault, 'says'>): Result {
   if (failed === 0) return 'not caught';
-  const named = titles.filter((title) => !UNKNOWN.test(title));
-  if (named.length === 0) return 'unnamed';
-  return named.every((title) => says.test(title)) ? 'right' : 'wrong';
+  const causes = titles.filter((title) => title.startsWith(CAUSE));
+  if (causes.some((title) => !isSaid(title, says))) return 'wrong';
+  if (causes.length > 0) return 'named';
+  return titles.some((title) => !UNKNOWN.test(title)) ? 'about' : 'unnamed';
+}
+
+/** Whether a cause begins with one of the sentences. If several causes explain the same, one of them does. */
+function isSaid(title: string, says: readonly string[]): boolean {
+  const causes = title.slice(CAUSE.length).split('; or ');
+  return causes.some((cause) => says.some((sentence) => cause.startsWith(sentence)));
 }
 
 type Judge = (fault: Fault, folder: string, only: readonly string[] | undefined) => Promise<Verdict[]>;

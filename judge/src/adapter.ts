@@ -19,6 +19,10 @@ export class AdapterError extends Error {}
 /** The tests cannot run at all; the message says why and what to do. */
 export class CannotRun extends Error {}
 
+const LATE = 'no response';
+const NO_RESPONSE = 'exited without a response';
+const BUFFERED =
+  'Does it flush its output after each line? Output to a pipe is buffered (C: fflush; Python: flush=True). ';
 const MAX_RESPONSE = 16 * 1024 * 1024; // bytes
 const MAX_SAID = 2000; // characters of standard error
 const MAX_LINES = 15; // of these
@@ -41,8 +45,9 @@ export class ProcessAdapter implements Adapter {
   #lines: AsyncIterator<string> | undefined;
   #lastId = 0;
   #hasResponded = false;
-  /** The end of what the adapter has written to its standard error. */
+  /** The end of what the adapter has written to its standard error, and how it exited. */
   #said = '';
+  #exit = '';
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -61,11 +66,17 @@ export class ProcessAdapter implements Adapter {
       return response;
     } catch (error) {
       await this.stop(PATIENCE_AFTER_FAULT);
-      if (this.#hasResponded) throw error;
       const { command, verbose } = this.#options;
-      const said = verbose ? '' : this.#said.trim().split('\n').slice(-MAX_LINES).join('\n  ');
+      const lines = verbose ? [] : this.#said.trim().split('\n').slice(-MAX_LINES);
+      const { message } = error as Error;
+      const how = message === NO_RESPONSE ? `${message}${this.#exit}` : message;
+      if (this.#hasResponded) {
+        const last = message === NO_RESPONSE && lines.at(-1) ? `; its last words: ${lines.at(-1)}` : '';
+        throw new AdapterError(`${how}${last}`);
+      }
+      const said = lines.join('\n  ');
       throw new CannotRun(
-        `${command}: ${(error as Error).message}. Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.${said && `\nIt wrote to its standard error:\n  ${said}`}`,
+        `${command}: ${how}. ${message.startsWith(LATE) ? BUFFERED : ''}Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.${said && `\nIt wrote to its standard error:\n  ${said}`}`,
       );
     }
   }
@@ -105,8 +116,11 @@ export class ProcessAdapter implements Adapter {
     const { command, args, verbose } = this.#options;
     const child = spawn(command, args, { stdio: 'pipe' });
     child.stdin!.on('error', () => {}); // the process died: reading its response fails, and says so
+    child.once('exit', (code, signal) => {
+      this.#exit = signal === null ? ` (exit status ${code})` : ` (${signal})`;
+    });
     child.on('error', () => child.stdout!.destroy()); // the process could not be started: the same
-    this.#said = '';
+    [this.#said, this.#exit] = ['', ''];
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (verbose) process.stderr.write(printable(text));
       else this.#said = (this.#said + text).slice(-MAX_SAID);
@@ -119,12 +133,12 @@ export class ProcessAdapter implements Adapter {
     const { timeout } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const error = new AdapterError(`no response within ${timeout / 1000} s`);
+      const error = new AdapterError(`${LATE} within ${timeout / 1000} s`);
       timer = setTimeout(() => reject(error), timeout);
     });
     try {
       const { value, done } = await Promise.race([this.#lines!.next(), late]);
-      if (done) throw new AdapterError('exited without a response');
+      if (done) throw new AdapterError(NO_RESPONSE);
       return value;
     } finally {
       clearTimeout(timer);

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 /** `hub-protocol-judge`: sends the vectors to an adapter, or plays a hub or a client over a WebSocket or MQTT. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { CannotRun, ProcessAdapter } from './adapter.ts';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Adapter, CannotRun, ProcessAdapter } from './adapter.ts';
 import { OPERATIONS } from './checks/checks.ts';
 import { didYouMean } from './closest.ts';
+import { changesSince, failuresIn, fixedOf, isTestName, readKnown, toJunit, withKnown } from './known.ts';
 import { connectTo } from './live/connect.ts';
 import { type Credentials, credentialsOf } from './live/credentials.ts';
 import { listen } from './live/listen.ts';
@@ -14,8 +16,9 @@ import { BASE } from './live/mqtt-topics.ts';
 import type { LiveOptions } from './live/play.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { printable } from './printable.ts';
+import { badgeOf, gapsIn, lineOf, type Profile, profileOf } from './profile.ts';
 import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
-import { exitStatus, toJson, toText, writeReport } from './report.ts';
+import { exitStatus, REPORT, toJson, toText, writeReport } from './report.ts';
 import { jsonLines, runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -28,29 +31,54 @@ async function main(): Promise<number> {
   const options = parseOptions(process.argv.slice(2));
   if (options === 'help') return print(HELP);
   if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
-  const { connect, listen: listens, mqtt, command, report } = options;
+  const { connect, listen: listens, mqtt, command } = options;
   if (options.jsonl) return printLines(options);
-  if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), report);
-  if (listens) return finish('client', await judgeClient(options), report);
-  if (mqtt !== undefined) return finish(`${mqtt} over MQTT`, await judgeOverMqtt(mqtt, options), report);
-  return finish(command.join(' '), await judgeAdapter(options), report);
+  if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), options);
+  if (listens) return finish('client', await judgeClient(options), options);
+  if (mqtt !== undefined) return finish(`${mqtt} over MQTT`, await judgeOverMqtt(mqtt, options), options);
+  return judgeAdapter(command.join(' '), options);
 }
 
-async function judgeAdapter({
-  command,
-  only,
-  specOnly,
-  timeout = 30_000,
-  verbose,
-}: Options): Promise<Verdict[]> {
+async function judgeAdapter(subject: string, options: Options): Promise<number> {
+  const { command, only, specOnly, timeout = 30_000, verbose } = options;
   checkOperations(only);
   const [program, ...args] = command;
   const adapter = new ProcessAdapter({ command: program!, args, timeout, verbose });
+  let judged: Judged | undefined;
   try {
-    return await runVectors({ adapter, only, isSpecOnly: specOnly, onProgress: showProgress });
+    const verdicts = await runVectors({
+      adapter: only?.every(isTestName) ? showing(adapter) : adapter,
+      only,
+      isSpecOnly: specOnly,
+      profile: options.profile === undefined ? undefined : profileOf(options.profile),
+      onProfile: (profile, outside) => {
+        judged = { profile, outside };
+      },
+      onProgress: showProgress,
+    });
+    return finish(subject, verdicts, options, judged);
   } finally {
     await adapter.stop();
   }
+}
+
+/** Shows what is sent, so that it can be typed, and what comes back. */
+function showing(adapter: Adapter): Adapter {
+  return {
+    async send(request) {
+      if (request.op !== 'about') print(`${JSON.stringify({ id: 1, ...request })}\n`);
+      const response = await adapter.send(request);
+      if (request.op !== 'about') print(`  ${JSON.stringify(response)}\n`);
+      return response;
+    },
+    stop: () => adapter.stop(),
+  };
+}
+
+/** What an implementation is, and how many tests do not apply to it. */
+interface Judged {
+  readonly profile: Profile;
+  readonly outside: number;
 }
 
 function judgeHub(connect: string, options: Options): Promise<Verdict[]> {
@@ -122,7 +150,7 @@ function liveOptions(
 
 function checkOperations(only: readonly string[] | undefined): void {
   const names = OPERATIONS.map(({ name }) => name);
-  const unknown = only?.find((name) => !names.includes(name));
+  const unknown = only?.find((name) => !names.includes(name) && !isTestName(name));
   if (unknown === undefined) return;
   throw new CannotRun(`there is no operation ${unknown}${didYouMean(unknown, names)}`);
 }
@@ -146,10 +174,40 @@ function say(text: string): void {
   process.stderr.write(printable(text));
 }
 
-function finish(subject: string, verdicts: readonly Verdict[], folder: string): number {
+function finish(subject: string, all: readonly Verdict[], options: Options, judged?: Judged): number {
+  const { report: folder, known: knownPath, junit } = options;
+  const known = knownPath === undefined ? [] : readKnown(knownPath);
+  const verdicts = withKnown(all, known);
+  const earlier = failuresIn(join(folder, REPORT));
   const path = writeReport(folder, toJson(version, subject, verdicts));
-  print(`${toText(verdicts)}\nevery verdict: ${path}\n`);
-  return exitStatus(verdicts);
+  if (junit !== undefined) writeFileSync(junit, toJunit(verdicts));
+  const lines = [toText(verdicts).trimEnd(), ''];
+  const fixed = fixedOf(verdicts, known);
+  if (fixed.length > 0) lines.push(`${knownPath} need not have these, which pass: ${fixed.join(', ')}`);
+  const changes = earlier === undefined ? '' : changesSince(earlier, verdicts);
+  if (changes !== '') lines.push(changes);
+  const gaps = judged === undefined ? [] : gapsIn(verdicts);
+  if (judged !== undefined) lines.push(...profileLines(judged, verdicts, gaps, options));
+  print(`${lines.join('\n')}\nevery verdict: ${path}\n`);
+  const status = exitStatus(verdicts);
+  return status === 0 && gaps.length > 0 ? 1 : status;
+}
+
+const MAX_GAPS = 5; // named
+
+/** The line for a README, which a file has too, and what is missing in it. */
+function profileLines(
+  { profile, outside }: Judged,
+  verdicts: readonly Verdict[],
+  gaps: readonly Verdict[],
+  { report, specOnly, only }: Options,
+): string[] {
+  const missing = gaps.slice(0, MAX_GAPS).map(({ name }) => name);
+  const more = gaps.length > MAX_GAPS ? ', …' : '';
+  const lines =
+    gaps.length === 0 ? [] : [`declined inside the profile, ${gaps.length}: ${missing.join(', ')}${more}`];
+  if (only === undefined) writeFileSync(join(report, 'profile.json'), badgeOf(profile, verdicts, specOnly));
+  return [...lines, `${lineOf(profile, verdicts, specOnly)} (${outside} tests do not apply)`];
 }
 
 const CLEAR_LINE = '\r\x1b[K';

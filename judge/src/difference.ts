@@ -7,11 +7,13 @@ export interface Difference {
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
-  /** Both values, if `expected` or `got` is only a part: strings as they are, others as JSON, the first 4096 characters. */
+  /** Both as text with escapes, if the bytes are UTF-8, and the position of the difference in it. */
+  readonly text?: { readonly expected: string; readonly got: string; readonly caret: number };
+  /** Both values, if `expected` or `got` is only a part: strings as they are, others as JSON. */
   readonly whole?: { readonly expected: string; readonly got: string };
 }
 
-const MAX_KEPT = 4096; // characters
+const MAX_KEPT = 16384; // characters
 const SHOWN = 16; // bytes or characters from shortly before the difference
 
 /** The first difference between two JSON values. Fields that only `got` has are ignored unless the match must be exact. */
@@ -76,8 +78,40 @@ function stringDifference(where: string, expected: string, got: string): Differe
     offset: offset / unit,
     expected: excerpt(expected),
     got: excerpt(got),
+    ...(isHex && textOf(expected, got)),
     ...(isCut && { whole: wholeOf(expected, got) }),
   };
+}
+
+const SHOWN_TEXT = 48; // characters, a quarter of them before the difference
+
+/** Bytes as text, with a caret, if both are UTF-8 and most of it can be read. */
+function textOf(expected: string, got: string): Pick<Difference, 'text'> {
+  const [right, wrong] = [expected, got].map((digits) => decoded(digits));
+  if (right === undefined || wrong === undefined) return {};
+  let at = 0;
+  while (at < right.length && right[at] === wrong[at]) at++;
+  const from = Math.max(0, at - SHOWN_TEXT / 4);
+  const part = (text: string): string => {
+    const shown = copy(text.slice(from, from + SHOWN_TEXT));
+    const rest = text.length > from + SHOWN_TEXT ? '…' : at >= text.length ? ' (ends)' : '';
+    return `${from > 0 ? '…' : ''}${JSON.stringify(shown).slice(1, -1)}${rest}`;
+  };
+  const caret = (from > 0 ? 1 : 0) + JSON.stringify(right.slice(from, at)).length - 2;
+  return { text: { expected: part(right), got: part(wrong), caret } };
+}
+
+const MAX_DECODED = 65536; // digits: a difference of longer values is rarely read
+
+function decoded(digits: string): string | undefined {
+  const bytes = Buffer.from(digits.slice(0, MAX_DECODED), 'hex');
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    const odd = text.match(/(?!\s)\p{Cc}/gu)?.length ?? 0;
+    return text !== '' && odd <= text.length / 4 ? text : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function show(value: unknown): string {

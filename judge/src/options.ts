@@ -22,7 +22,22 @@ const OPTIONS = {
     help: 'over MQTT: play a broker, and a hub to your client or a client to your hub',
   },
   jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for your own test runner' },
-  only: { type: 'string', argument: 'NAME,…', help: 'run these operations only; in live mode, these scenes' },
+  only: {
+    type: 'string',
+    argument: 'NAME,…',
+    help: 'run these operations only, or single tests, such as session-178; in live mode, these scenes',
+  },
+  profile: {
+    type: 'string',
+    argument: 'NAME',
+    help: 'what your implementation is, if the adapter does not say it: minimal-client, client or hub',
+  },
+  known: {
+    type: 'string',
+    argument: 'FILE',
+    help: 'failures that are known, one name a line: they do not count',
+  },
+  junit: { type: 'string', argument: 'FILE', help: 'write the verdicts as JUnit does' },
   timeout: { type: 'string', argument: 'SECONDS', help: 'longest wait for one response (30; live 5)' },
   'spec-only': {
     type: 'boolean',
@@ -117,6 +132,11 @@ export interface Options {
   /** The command of the adapter and its arguments. */
   readonly command: readonly string[];
   readonly only: readonly string[] | undefined;
+  /** The name of a profile. */
+  readonly profile: string | undefined;
+  /** The file of known failures, and the one for JUnit. */
+  readonly known: string | undefined;
+  readonly junit: string | undefined;
   /** Milliseconds, if given. */
   readonly timeout: number | undefined;
   readonly specOnly: boolean;
@@ -163,6 +183,9 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     mqtt,
     command,
     only: only?.split(','),
+    profile: values.profile,
+    known: values.known,
+    junit: values.junit,
     timeout: seconds === undefined ? undefined : seconds * 1000,
     specOnly: values['spec-only'] ?? false,
     port,

@@ -35,13 +35,16 @@ export function summarize(verdicts: readonly Verdict[]): Summary[] {
 /** 0: something passed and nothing failed. 1: something failed. 2: nothing was tested, or the judge has a defect. */
 export function exitStatus(verdicts: readonly Verdict[]): 0 | 1 | 2 {
   const has = (result: Verdict['result']): boolean => verdicts.some((verdict) => verdict.result === result);
-  if (has('failed')) return 1;
+  if (verdicts.some(({ result, isKnown }) => result === 'failed' && !isKnown)) return 1;
   return has('passed') && !has('defect') ? 0 : 2;
 }
 
 /** The failures in groups, a few of each, and the table of operations. */
 export function toText(verdicts: readonly Verdict[]): string {
-  const lines = [...failuresToLines(verdicts), ...defectsToLines(verdicts)];
+  const known = verdicts.filter(({ isKnown }) => isKnown).length;
+  const shown = verdicts.filter(({ isKnown }) => !isKnown);
+  const lines = [...failuresToLines(shown), ...defectsToLines(verdicts)];
+  if (known > 0) lines.push(`${known} failures are known`, '');
   const summary = summarize(verdicts);
   const width = Math.max(...summary.map(({ operation }) => operation.length), 'operation'.length);
   const row = (name: string, ...cells: unknown[]): string =>
@@ -90,6 +93,8 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
   for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
     lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
+    const rules = rulesIn(verdicts, failed);
+    if (rules.length > 0) lines.push(`  ${rules.length > 1 ? 'rules' : 'rule'}: ${rules.join(', ')}`);
     if (verdicts.every(({ isChoice }) => isChoice)) lines.push(`  ${CHOICE}`);
     const plainest = [...verdicts].sort(byPlainness);
     const shown = verdicts[0]!.operation === LIVE ? plainest : plainest.slice(0, MAX_TESTS);
@@ -101,6 +106,16 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
   const shown = new Set(groups.flatMap(({ verdicts }) => verdicts));
   lines.push(...followersToLines(failed.filter((verdict) => !shown.has(verdict))));
   return lines;
+}
+
+const MAX_RULES = 3; // shown
+
+/** The rules that all of these tests are about, those of the fewest failures first. */
+function rulesIn(verdicts: readonly Verdict[], failed: readonly Verdict[]): string[] {
+  const [first, ...others] = verdicts;
+  const common = (first?.rules ?? []).filter((rule) => others.every(({ rules }) => rules?.includes(rule)));
+  const count = (rule: string): number => failed.filter(({ rules }) => rules?.includes(rule)).length;
+  return common.sort((a, b) => count(a) - count(b)).slice(0, MAX_RULES);
 }
 
 /** The number of other failures of each operation, and the plainest of them. */
@@ -121,10 +136,19 @@ function byPlainness(a: Verdict, b: Verdict): number {
 }
 
 function failureToLines({ name, comment, failure }: Verdict): string[] {
-  const { where, offset, expected, got } = failure!.difference;
+  const { where, offset, expected, got, text } = failure!.difference;
+  const asText =
+    text === undefined
+      ? []
+      : [
+          `    expected ${text.expected}`,
+          `    got      ${text.got}`,
+          `             ${' '.repeat(text.caret)}^`,
+        ];
   return [
     `  ${name}${comment && ` (${comment})`}`,
     `    ${where}${offset === undefined ? '' : `, differs at ${offset}`}`,
+    ...asText,
     `    expected ${expected}`,
     `    got      ${got}`,
   ];
@@ -139,16 +163,14 @@ export function groupFailures(verdicts: readonly Verdict[]): Group[] {
 }
 
 const UNKNOWN = 'no known mistake explains them; the plainest:';
-const ACCEPTED =
-  'no known mistake explains these, in which something is accepted that has to be refused; the plainest:';
 
 /** Failures that cannot follow from others: an implementation with another mistake still refuses. */
 function groupAcceptances(failed: readonly Verdict[]): Group[] {
   const accepting = failed.filter(({ failure }) => failure!.accepts);
-  return summarize(accepting).map(({ operation }) => ({
-    title: ACCEPTED,
-    verdicts: accepting.filter((verdict) => verdict.operation === operation),
-  }));
+  return summarize(accepting).map(({ operation }) => {
+    const verdicts = accepting.filter((verdict) => verdict.operation === operation);
+    return { title: acceptedTitle(verdicts), verdicts };
+  });
 }
 
 function groupByCause(failed: readonly Verdict[]): Group[] {
@@ -196,6 +218,8 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
 /** A flag's note is shown if at least this share of failures has the flag, and at most this share of the passed tests. */
 const MOST = 0.8;
 const FEW = 0.25;
+/** The flag of tests that go on after a failure. */
+const AFTERWARDS = 'AfterFailure';
 /** If a larger share of an operation's tests fails, they fail for one reason rather than several. */
 const MANY = 0.25;
 /** How many tests with the flag may pass for each one that fails. */
@@ -218,19 +242,47 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
   const isBroad = failed.length > all.length * (follow ? 0.1 : MANY);
   const flags = new Map(failed.flatMap(({ notes }) => Object.entries(notes ?? {})));
   const notes = [...flags].filter(([flag]) => {
+    if (flag === AFTERWARDS) return false; // the failure before it is what matters
     const others = count(passed, flag);
     const isCommon = others > FEW * passed.length || passed.length === 0;
     const isChance = others > (isBroad ? 1 : odds) * failed.length;
     if (isHandshake && (isBroad || isAfterwards)) return false;
     return count(failed, flag) >= (isBroad ? 1 : MOST) * failed.length && !isCommon && !isChance;
   });
+  const effect = effectOf(failed);
+  if (notes.length > 0 && effect !== undefined) {
+    // Of several subjects, the one that the fewest other tests have says the most.
+    const [, note] = [...notes].sort(([a], [b]) => count(passed, a) - count(passed, b))[0]!;
+    const example = [...failed].sort(byPlainness)[0]!.comment;
+    return `cause: ${effect}${example && `, such as: ${example}`}. ${note.replace(/(?<=\.) .*/s, '')}`;
+  }
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
   if (failed[0]!.operation === LIVE) return 'scenes:';
-  if (failed.length <= MAX_TESTS) {
-    const comments = new Set(failed.map(({ comment }) => comment).filter((comment) => comment !== ''));
-    if (comments.size > 0) return `about: ${[...comments].join('; ')}`;
-  }
-  return UNKNOWN;
+  const comments = commentsOf(failed);
+  if (comments === undefined && effect === ACCEPTS) return acceptedTitle(failed);
+  if (comments === undefined) return UNKNOWN;
+  return effect === undefined ? `about: ${comments}` : `cause: ${effect}: ${comments}`;
+}
+
+/** Names what is accepted by the plainest example, or by all if they are few. */
+function acceptedTitle(failed: readonly Verdict[]): string {
+  const [plainest] = [...failed].sort(byPlainness) as [Verdict];
+  return `cause: ${ACCEPTS}${commentsOf(failed) === undefined ? `, such as: ${plainest.comment}` : `: ${commentsOf(failed)}`}`;
+}
+
+const ACCEPTS = 'accepts what has to be refused';
+const REFUSES = 'refuses what has to be accepted';
+
+/** What an implementation does wrong in all of these tests, if it is the same. */
+function effectOf(failed: readonly Verdict[]): string | undefined {
+  if (failed.every(({ failure }) => failure!.accepts)) return ACCEPTS;
+  return failed.every(({ failure }) => failure!.refuses) ? REFUSES : undefined;
+}
+
+/** What a few tests are about, one by one. */
+function commentsOf(failed: readonly Verdict[]): string | undefined {
+  const comments = [...new Set(failed.map(({ comment }) => comment).filter((comment) => comment !== ''))];
+  return failed.length <= MAX_TESTS && comments.length > 0 ? comments.join('; ') : undefined;
 }
 
 function defectsToLines(verdicts: readonly Verdict[]): string[] {
@@ -250,10 +302,13 @@ export function toJson(judge: string, subject: string, verdicts: readonly Verdic
   return printable(`${JSON.stringify(report, undefined, 1)}\n`);
 }
 
+/** The file with every verdict. */
+export const REPORT = 'judge.json';
+
 /** Writes judge.json into a folder and returns its path. */
 export function writeReport(folder: string, json: string): string {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, 'judge.json');
+  const path = join(folder, REPORT);
   writeFileSync(path, json);
   return path;
 }

@@ -1,6 +1,8 @@
 /** Sends every vector to an adapter and collects the verdicts. */
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
+import { applies, type Profile, readProfile } from './profile.ts';
+import { rulesOf } from './rules.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
 import { readVectorFile, type Vector, vectorFiles } from './vectors.ts';
 import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
@@ -10,6 +12,9 @@ export interface Task {
   /** Type of the vector's group. */
   readonly type: string;
   readonly file: string;
+  /** Those of the group. */
+  readonly pattern?: string | undefined;
+  readonly suite?: string | undefined;
   readonly test: Vector;
   /** The meaning of each flag of the test. */
   readonly notes: { readonly [flag: string]: string };
@@ -23,17 +28,19 @@ export function listTasks(only?: readonly string[], isSpecOnly = false): Task[] 
   const tasks: Task[] = [];
   for (const file of vectorFiles()) {
     const { notes, testGroups } = readVectorFile(file);
-    for (const { type, tests } of testGroups) {
+    for (const { type, tests, pattern, suite } of testGroups) {
       const operation = CHECKS[type]?.operation;
       if (operation === undefined) continue; // known answers of primitives, which no operation exposes
-      if (only !== undefined && !only.includes(operation)) continue;
       for (const test of tests) {
+        if (only !== undefined && !only.includes(operation) && !only.includes(`${file}-${test.tcId}`))
+          continue;
         if (isSpecOnly && test.result === 'acceptable') continue;
         const own = {
           ...Object.fromEntries(test.flags.map((flag) => [flag, notes[flag]!])),
           ...closingsOf(test),
         };
-        tasks.push({ operation, type, file, test: isSpecOnly ? demandedOf(test) : test, notes: own });
+        const demanded = isSpecOnly ? demandedOf(test) : test;
+        tasks.push({ operation, type, file, pattern, suite, test: demanded, notes: own });
       }
     }
   }
@@ -53,10 +60,14 @@ function closingsOf({ steps = [] }: Vector): { [note: string]: string } {
 
 export interface RunOptions {
   adapter: Adapter;
-  /** Only these operations. */
+  /** Only these operations, and these tests. */
   only?: readonly string[] | undefined;
   /** Compares only the parts that the protocol demands. */
   isSpecOnly?: boolean;
+  /** What the implementation is; without it, what the adapter says. */
+  profile?: Profile | undefined;
+  /** Called before the tests: what the implementation is, and how many tests do not apply. */
+  onProfile?: (profile: Profile, outside: number) => void;
   onProgress?: (done: number, total: number, operation: string) => void;
 }
 
@@ -65,21 +76,32 @@ export async function runVectors({
   adapter,
   only,
   isSpecOnly = false,
+  profile: given,
+  onProfile,
   onProgress,
 }: RunOptions): Promise<Verdict[]> {
-  const tasks = listTasks(only, isSpecOnly);
+  const profile = given ?? (await askAbout(adapter));
+  const all = listTasks(only, isSpecOnly);
+  const tasks = profile === undefined ? all : all.filter((task) => applies(task, profile));
+  if (profile !== undefined) onProfile?.(profile, all.length - tasks.length);
   const verdicts: Verdict[] = [];
   let [operation, inVain] = ['', 0];
   for (const task of tasks) {
     onProgress?.(verdicts.length, tasks.length, task.operation);
     if (task.operation !== operation) [operation, inVain] = [task.operation, 0];
     const asked = inVain < MAX_IN_VAIN ? adapter : SILENT;
-    const verdict = await runVector(task, asked, isSpecOnly);
+    const verdict = await runVector(task, asked, isSpecOnly, profile);
     inVain = verdict.failure?.difference.where === 'adapter' ? inVain + 1 : 0;
     verdicts.push(verdict);
   }
   onProgress?.(tasks.length, tasks.length, '');
   return narrowCauses(withoutRefuted(verdicts, tasks));
+}
+
+/** Asks an adapter what it is. Those that do not know the request decline it, or end. */
+async function askAbout(adapter: Adapter): Promise<Profile | undefined> {
+  const response = await adapter.send({ op: 'about' }).catch(() => ({}));
+  return readProfile(response);
 }
 
 /** How many requests in a row, of one operation, an adapter may leave without a valid response. Each costs a new process. */
@@ -118,16 +140,19 @@ export function runVector(
   { operation, type, file, test, notes }: Task,
   adapter: Adapter,
   isSpecOnly = false,
+  profile?: Profile,
 ): Promise<Verdict> {
+  const own = profile === undefined ? test : { ...test, roles: profile.roles };
+  const rules = rulesOf(file, type, test);
   const name = `${file} ${test.tcId}`;
   const size = JSON.stringify(test).length;
   const isChoice = test.result === 'acceptable';
   const isRefusal = test.error !== undefined;
   const kind = { ...(isChoice && { isChoice }), ...(isRefusal && { isRefusal }) };
   return runTest(
-    { operation, name, file, tcId: test.tcId, comment: test.comment, notes, size, ...kind },
+    { operation, name, file, tcId: test.tcId, comment: test.comment, notes, rules, size, ...kind },
     () =>
-      CHECKS[type]!.check(test, async (request) => {
+      CHECKS[type]!.check(own, async (request) => {
         const response = await ask(adapter, request);
         return isSpecOnly ? withoutChoices(response, test) : response;
       }),

@@ -21,6 +21,9 @@ export interface Vector {
 export interface VectorGroup {
   readonly type: string;
   readonly source: readonly string[];
+  /** In handshakes and sessions. */
+  readonly pattern?: string;
+  readonly suite?: string;
   readonly tests: readonly Vector[];
 }
 

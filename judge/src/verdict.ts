@@ -19,6 +19,8 @@ export interface TestCase {
   readonly size?: number;
   /** Whether the protocol leaves the outcome open, and hub-protocol has chosen one. */
   readonly isChoice?: boolean;
+  /** The rules of docs/reference/protocol.md that it tests. */
+  readonly rules?: readonly string[];
   /** Whether the implementation must refuse something. Required actions come first in a report. */
   readonly isRefusal?: boolean;
 }
@@ -30,12 +32,18 @@ export interface Verdict extends TestCase {
   /** `defect`: the judge itself failed, not the implementation. */
   readonly result: 'passed' | 'failed' | 'declined' | 'defect';
   readonly milliseconds: number;
+  /** Whether the failure is in the file of known ones. */
+  readonly isKnown?: true;
+  /** Why a scene was declined. */
+  readonly reason?: string;
   readonly failure?: {
     readonly difference: Difference;
     /** The known mistakes that explain the difference. */
     readonly causes: Causes;
     /** Whether something was accepted that must be refused. No mistake about correct input leads to that. */
     readonly accepts?: boolean;
+    /** Whether something was refused that must be accepted. */
+    readonly refuses?: boolean;
   };
   /** Stack of the judge's own error. */
   readonly defect?: string;
@@ -47,16 +55,24 @@ export class Failure extends Error {
   readonly causes: Causes;
   /** Whether something was accepted that must be refused. */
   readonly accepts: boolean;
+  /** Whether something was refused that must be accepted. */
+  readonly refuses: boolean;
 
-  constructor(difference: Difference, causes: Causes = [], accepts = false) {
+  /** In live mode: whether the other side goes on after what must end the connection. */
+  get isGoingOn(): boolean {
+    return this.difference.where.startsWith('after ');
+  }
+
+  constructor(difference: Difference, causes: Causes = [], accepts = false, refuses = false) {
     super(`${difference.where}: expected ${difference.expected}, got ${difference.got}`);
     this.difference = difference;
     this.causes = causes;
     this.accepts = accepts;
+    this.refuses = refuses;
   }
 }
 
-/** Thrown by a check: the implementation does not offer a feature that the test needs. */
+/** Thrown by a check: the implementation does not offer a feature that the test needs. The message may say why. */
 export class Declined extends Error {}
 
 /**
@@ -65,7 +81,7 @@ export class Declined extends Error {}
  */
 export async function runTest(test: TestCase, check: () => Promise<void>): Promise<Verdict> {
   const start = performance.now();
-  const verdict = (outcome: Pick<Verdict, 'result' | 'failure' | 'defect'>): Verdict => ({
+  const verdict = (outcome: Pick<Verdict, 'result' | 'failure' | 'defect' | 'reason'>): Verdict => ({
     ...test,
     ...outcome,
     milliseconds: Math.round(performance.now() - start),
@@ -75,10 +91,11 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
     return verdict({ result: 'passed' });
   } catch (error) {
     if (error instanceof CannotRun) throw error;
-    if (error instanceof Declined) return verdict({ result: 'declined' });
+    if (error instanceof Declined)
+      return verdict({ result: 'declined', ...(error.message !== '' && { reason: error.message }) });
     if (error instanceof Failure) {
-      const { difference, causes, accepts } = error;
-      const failure = { difference, causes, ...(accepts && { accepts }) };
+      const { difference, causes, accepts, refuses } = error;
+      const failure = { difference, causes, ...(accepts && { accepts }), ...(refuses && { refuses }) };
       return verdict({ result: 'failed', failure });
     }
     return verdict({ result: 'defect', defect: (error as Error)?.stack ?? String(error) });
@@ -119,7 +136,7 @@ export function checkFields(response: Fields, expected: Fields, findCauses?: () 
   if (response.error !== undefined) {
     const where = Object.keys(expected).join(', ') || 'response';
     const got = `the error ${show(response.error)}`;
-    throw new Failure({ where, expected: 'success', got }, findCauses?.());
+    throw new Failure({ where, expected: 'success', got }, findCauses?.(), false, refuses(response.error));
   }
   checkValue('', expected, response, findCauses);
 }

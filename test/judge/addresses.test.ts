@@ -35,6 +35,20 @@ test('distinguishes swapped topics from renamed levels', () => {
   ]);
   assert.equal(mistakesInTopics(topics, { ...right, status: 'b/status' }), []); // which says nothing about the rule
   assert.equal(mistakesInTopics(topics, { ...right, status: 'status' }), []);
+  const short = vector({ mqtt: {}, publish: 'a/b/in', subscribe: 'a/b/out', status: 'a/b/status' });
+  const lacking = { publish: 'a/in', subscribe: 'a/out', status: 'a/status' };
+  assert.equal(mistakesInTopics(short, lacking), ['topics: a level is missing']);
+  const twice = { publish: 'a/b/b/in', subscribe: 'a/b/b/out', status: 'a/b/b/status' };
+  assert.match(mistakesInTopics(short, twice).join(), /^topics: the hub id is in them twice/);
+  assert.match(
+    mistakesInTopics(short, {
+      ...lacking,
+      publish: 'a/b//in',
+      subscribe: 'a/b/out',
+      status: 'a/b/status',
+    }).join(),
+    /^topics: slashes/,
+  );
   assert.equal(mistakesInTopics(topics, { error: 'bad-topic' }), []);
 });
 

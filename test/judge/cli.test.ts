@@ -212,7 +212,7 @@ test('stops testing an operation after 20 requests without an answer, and goes o
   );
   assert.is(inVain.length, COUNT - 20);
   assert.is(asked.filter((op) => op === 'select').length, 20);
-  assert.is(asked.length, 20 + verdicts.length - COUNT);
+  assert.is(asked.length, 1 + 20 + verdicts.length - COUNT); // the first asks what it is
 });
 
 test('judge.json names the vector, and has both values whole', async () => {

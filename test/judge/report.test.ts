@@ -4,7 +4,19 @@ import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { firstDifference } from '../../judge/src/difference.ts';
+import { changesSince, fixedOf, isTestName, toJunit, withKnown, wordOf } from '../../judge/src/known.ts';
+import {
+  applies,
+  badgeOf,
+  gapsIn,
+  lineOf,
+  PROFILES,
+  type Profile,
+  profileOf,
+  readProfile,
+} from '../../judge/src/profile.ts';
 import { exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
+import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import {
   checkFields,
   Declined,
@@ -197,10 +209,7 @@ test('treats a few unexplained failures beside more explained ones as consequenc
 test('shows wrongly accepted inputs beside a cause that explains most failures', () => {
   const accepts = { ...FAILED, failure: { ...FAILED.failure!, accepts: true } };
   const text = toText([EXPLAINED, EXPLAINED, accepts]);
-  assert.match(
-    text,
-    /FAILED 1 of topics\n {2}no known mistake explains these, in which something is accepted/,
-  );
+  assert.match(text, /FAILED 1 of topics\n {2}cause: accepts what has to be refused: at the limit\n/);
   assert.not.match(text, /may follow/);
 });
 
@@ -315,6 +324,154 @@ test('writes JSON that holds every verdict', () => {
   assert.is(report.subject, 'my port');
   assert.is(report.passed, false);
   assert.equal(report.verdicts, [PASSED, FAILED]);
+});
+
+test('shows bytes that are UTF-8 as text, with a caret below the difference', () => {
+  const [right, wrong] = ['{"":"x\\\\u000b"}', '{"":"x\\\\v"}'].map((text) =>
+    Buffer.from(text).toString('hex'),
+  );
+  const difference = firstDifference('canonical', right, wrong)!;
+  assert.match(difference.text!.expected, /^\{\\"\\":\\"x/);
+  const lines = toText([{ ...FAILED, failure: { difference, causes: [] } }]).split('\n');
+  const at = lines.findIndex((line) => /^ +\^$/.test(line));
+  const caret = lines[at]!.indexOf('^');
+  assert.is.not(lines[at - 2]![caret], lines[at - 1]![caret]);
+  assert.is(lines[at - 2]!.slice(13, caret), lines[at - 1]!.slice(13, caret));
+  assert.is(firstDifference('key', 'ff00', 'ff01')!.text, undefined);
+});
+
+test('names the rules that all failures of a group are about', () => {
+  const about = (...rules: string[]): Verdict => ({ ...EXPLAINED, rules });
+  assert.match(toText([about('P-1', 'P-2'), about('P-2', 'P-3')]), /\n {2}rule: P-2\n/);
+  assert.not.match(toText([about('P-1'), about('P-2')]), /rule/);
+});
+
+test('says what is accepted, or refused, if that is the same in all failures', () => {
+  const failing = (effect: object): Verdict => ({ ...FAILED, failure: { ...FAILED.failure!, ...effect } });
+  assert.match(
+    toText([PASSED, failing({ accepts: true })]),
+    /cause: accepts what has to be refused: at the limit\n/,
+  );
+  assert.match(
+    toText([PASSED, failing({ refuses: true })]),
+    /cause: refuses what has to be accepted: at the limit\n/,
+  );
+  const flagged = {
+    ...failing({ accepts: true }),
+    notes: { Scope: 'Topics end with the client. A failure does not.' },
+  };
+  assert.match(
+    toText([PASSED, flagged, flagged]),
+    /cause: accepts what has to be refused, such as: at the limit\. Topics end with the client\.\n/,
+  );
+  assert.match(toText([PASSED, { ...FAILED, notes: flagged.notes }]), /about: Topics end/);
+});
+
+test('does not count failures that are known, and says which of them pass', () => {
+  const known = withKnown([PASSED, FAILED], [wordOf(FAILED)]);
+  assert.is(exitStatus(known), 0);
+  assert.match(toText(known), /1 failures are known/);
+  assert.is(exitStatus(withKnown([PASSED, FAILED], [])), 1);
+  assert.equal(fixedOf([PASSED, FAILED], [wordOf(PASSED), wordOf(FAILED)]), ['mqtt-topics-1']);
+});
+
+test('says what changed since the last run', () => {
+  assert.is(
+    changesSince([wordOf(PASSED)], [PASSED, FAILED]),
+    'since the last run: 1 fixed, 1 new: mqtt-topics-2',
+  );
+  assert.is(changesSince([wordOf(FAILED)], [PASSED, FAILED]), '');
+});
+
+test('writes JUnit with what failed, without characters that XML does not have', () => {
+  const xml = toJunit([PASSED, { ...FAILED, comment: '<\u0000&' }, DECLINED, DEFECT]);
+  assert.match(xml, /tests="4" failures="1" errors="1" skipped="1"/);
+  assert.match(xml, /name="mqtt-topics-2 &#60;\?&#38;"/);
+  assert.match(xml, /<failure message="publish">publish\nexpected aa\ngot bb<\/failure>/);
+});
+
+test('takes the name of a test for one, and the name of an operation for another', () => {
+  assert.ok(isTestName('session-178') && isTestName('canonical-json-1'));
+  assert.not.ok(isTestName('canonical-json') || isTestName('nothing-1'));
+  assert.equal(
+    listTasks(['session-1', 'psk']).map(({ operation }) => operation),
+    [...listTasks(['psk']).map(() => 'psk'), 'session'],
+  );
+});
+
+const appliesTo = (profile: Profile) => listTasks().filter((task) => applies(task, profile));
+
+test('a minimal client is asked for nothing of a hub, of KKpsk0, of AESGCM and of the PSK', () => {
+  const tasks = appliesTo(profileOf('minimal-client'));
+  assert.ok(tasks.length > 1000);
+  for (const { operation, test, pattern, suite } of tasks) {
+    assert.is.not(operation, 'psk');
+    assert.is.not(test.steps?.[0].role, 'hub');
+    assert.is.not(test.pattern ?? pattern, 'KKpsk0');
+    assert.is.not(test.suite ?? suite, '25519_AESGCM_SHA256');
+  }
+  assert.ok(appliesTo(profileOf('client')).length > tasks.length);
+  assert.ok(appliesTo(profileOf('hub')).every(({ test }) => test.steps?.[0].role !== 'client'));
+});
+
+test('a lower cap leaves out longer messages', () => {
+  const small = { ...PROFILES.client!, maxMessage: 2 ** 20 };
+  const lengths = appliesTo(small)
+    .filter(({ operation }) => operation === 'reassemble')
+    .map(({ test }) =>
+      test.frames.reduce((sum: number, frame: { length?: number }) => sum + (frame.length ?? 0), 0),
+    );
+  assert.ok(Math.max(...lengths) <= 2 ** 20);
+});
+
+test('reads what an adapter says of itself, and refuses what it does not know', () => {
+  assert.is(readProfile({ declined: true }), undefined);
+  const about = {
+    roles: ['client'],
+    patterns: ['XXpsk2'],
+    psk: 'provisioned',
+    maxMessage: 1000,
+    groups: ['mqtt'],
+  };
+  assert.is(
+    lineOf(readProfile({ about })!, [PASSED]),
+    'minimal-client, XXpsk2, ChaChaPoly, messages up to 1,000 bytes, mqtt: 1 of 1',
+  );
+  assert.throws(() => readProfile({ about: { patterns: ['NN'] } }), /about\.patterns/);
+  assert.throws(() => readProfile({ about: { maxMessage: 'all' } }), /about\.maxMessage/);
+  assert.throws(() => profileOf('server'), /minimal-client, client, hub/);
+});
+
+test('counts a test that applies and is declined as a gap', () => {
+  const sealing: Verdict = { ...DECLINED, operation: 'seal' }; // few implementations take a key
+  assert.equal(gapsIn([PASSED, DECLINED, sealing]), [DECLINED]);
+  const both = { ...PROFILES.client!, roles: ['client', 'hub'] };
+  assert.is(
+    lineOf(both, [PASSED, FAILED, DECLINED], true),
+    'client and hub, KKpsk0, ChaChaPoly, spec-only: 1 of 3',
+  );
+  const badge = JSON.parse(badgeOf(PROFILES.hub!, [PASSED, PASSED]));
+  assert.is(badge.message, 'hub, KKpsk0, ChaChaPoly: 2 of 2');
+  assert.is(badge.color, 'brightgreen');
+});
+
+test('sends only the tests that apply, as the adapter says', async () => {
+  const asked: unknown[] = [];
+  const send = async ({ op, role }: { readonly [field: string]: unknown }) => {
+    asked.push(role);
+    return op === 'about' ? { about: { roles: ['hub'] } } : { declined: true };
+  };
+  let outside = 0;
+  const onProfile = (_profile: Profile, count: number): void => {
+    outside = count;
+  };
+  const verdicts = await runVectors({
+    adapter: { send, stop: async () => {} },
+    only: ['session', 'psk'],
+    onProfile,
+  });
+  assert.ok(outside > 300 && verdicts.length > 300);
+  assert.not.ok(asked.includes('client'));
 });
 
 test.run();

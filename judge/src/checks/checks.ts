@@ -17,7 +17,12 @@ import {
   refutesMatching,
   refutesSelection,
 } from '../mistakes/decisions.ts';
-import { mistakesInCanonicalJson, mistakesInPrologue, refutesCanonicalJson } from '../mistakes/json.ts';
+import {
+  leniencies,
+  mistakesInCanonicalJson,
+  mistakesInPrologue,
+  refutesCanonicalJson,
+} from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
@@ -37,7 +42,7 @@ import {
   contradictsHandshake,
   refutesHandshake,
 } from './noise.ts';
-import { checkSession } from './session.ts';
+import { checkSession, contradictsSession } from './session.ts';
 
 export interface Operation {
   readonly name: string;
@@ -129,7 +134,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     refutes: refutesReassembly,
     contradicts: contradictsReassembly,
   },
-  Session: { operation: 'session', check: checkSession },
+  Session: { operation: 'session', check: checkSession, contradicts: contradictsSession },
   Identity: { operation: 'identity', check: checkIdentity },
   SelectEndpoint: plain(
     'endpoint',
@@ -217,7 +222,11 @@ async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
   checkResponse(test, response, { canonical }, () =>
-    test.error === undefined ? mistakesInCanonicalJson(text, response.canonical, response.error) : [],
+    test.error === undefined
+      ? mistakesInCanonicalJson(text, response.canonical, response.error)
+      : response.error === undefined && typeof text === 'string'
+        ? leniencies(text)
+        : [],
   );
 }
 

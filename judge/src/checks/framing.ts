@@ -13,6 +13,9 @@ export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
 
 export const KINDS_SWAPPED = 'markers: JSON and binary are swapped; JSON has 0 and 2, binary has 1 and 3';
 
+const FIRST_SWAPPED =
+  'markers: those of the first chunks of JSON and binary are swapped; JSON begins with 2, binary with 3';
+
 /** Whether passing this test rules out the mistake of this cause. */
 export function refutesSplit(_test: Vector, cause: string): boolean {
   return cause === KINDS_SWAPPED;
@@ -26,7 +29,7 @@ function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes 
   const markers = frames.map((frame: Fields | null) => frame?.marker);
   const isSwapped = markers.every((marker, index) => marker === SWAPPED[expected[index]?.marker as number]);
   if (isSwapped && markers.length === expected.length) {
-    return [KINDS_SWAPPED];
+    return frames.length === 1 ? [KINDS_SWAPPED] : [KINDS_SWAPPED, FIRST_SWAPPED];
   }
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];

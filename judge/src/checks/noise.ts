@@ -21,9 +21,13 @@ import { type Ask, type Causes, checkFields, checkRefusal, Declined, Failure } f
 /** A whole handshake, in which the implementation plays one side and then the other. */
 export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
   const transcript = test as unknown as Transcript;
-  await playSide(test, 'init', ask).catch(async (error) => {
-    throw await explainTransport(error, test, ask);
-  });
+  const { roles = ['client', 'hub'] } = test;
+  if (roles.includes('client')) {
+    await playSide(test, 'init', ask).catch(async (error) => {
+      throw await explainTransport(error, test, ask);
+    });
+  }
+  if (!roles.includes('hub')) return;
   await playSide(test, 'resp', ask).catch((error) => {
     if (!(error instanceof Failure)) throw error;
     // A message that could not be read leaves no bytes to compare, but few mistakes are made on one side only.
@@ -197,6 +201,15 @@ const LOW_ORDER = [
   'low-order key: it is accepted; a shared secret of 32 zeros ends the handshake (RFC 7748, section 6.1), whichever key led to it',
 ];
 
+const TOP_BIT =
+  'keys: the unused top bit of a public key is cleared before the key is hashed; hash keys as they came (RFC 7748 ignores it only in X25519)';
+
+/** A message that opens although its ephemeral key has another top bit. */
+function mistakesInTopBit({ flags }: Vector, { message }: Fields): Causes {
+  const last = typeof message === 'string' ? Number.parseInt(message.slice(62, 64), 16) : 0;
+  return flags.includes('FlippedBit') && last >= 0x80 ? [TOP_BIT] : [];
+}
+
 /** One side of a handshake that must fail at its last step. */
 export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<void> {
   const { role, pattern, suite, prologue, psk, staticKey, ephemeralKey, remoteStaticKey, steps } = test;
@@ -214,7 +227,11 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
     const response = await ask({ op: 'handshake', ...request });
     if (index === steps.length - 1)
       checkRefusal(test.error!, response, where, () =>
-        test.error === 'low-order-key' && response.error === undefined ? LOW_ORDER : [],
+        response.error !== undefined
+          ? []
+          : test.error === 'low-order-key'
+            ? LOW_ORDER
+            : mistakesInTopBit(test, step),
       );
     else checkFields(renamed(response, result, where), { [where]: expected });
   }
@@ -256,6 +273,9 @@ function toBytes(hex: unknown): Uint8Array {
 const GOES_ON = [
   'a failure is final: after a message that cannot be decrypted or encrypted, send and accept nothing more',
 ];
+const OTHER_CODE = [
+  'a failure is final: the code of the first failure is repeated for every later message (a choice)',
+];
 
 /** Compares the result of each message. Every message is tried, even after a failure. */
 function checkResults(
@@ -272,7 +292,8 @@ function checkResults(
     const where = `results[${index}]`;
     const { error, ...fields } = expected[index]!;
     if (error !== undefined) {
-      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? () => GOES_ON : undefined);
+      const causes = result?.error === undefined ? GOES_ON : OTHER_CODE;
+      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? () => causes : undefined);
     } else {
       const field = Object.keys(fields)[0]!;
       checkFields(renamed(result ?? {}, field, where), { [where]: fields[field] }, () =>

@@ -16,11 +16,21 @@ import {
   type Suite,
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { type Ask, type Causes, checkFields, checkRefusal, checkValue, Failure } from '../verdict.ts';
+import {
+  type Ask,
+  type Causes,
+  checkFields,
+  checkRefusal,
+  checkValue,
+  Failure,
+  refuses,
+  type Verdict,
+} from '../verdict.ts';
 import { KINDS_SWAPPED } from './framing.ts';
 
 export async function checkSession(test: Vector, ask: Ask): Promise<void> {
   const opener = new Opener(test);
+  let isOver = false; // whether the session has closed as it must
   for (const [index, { events, messages, error, ...request }] of test.steps.entries()) {
     const where = `step ${index + 1}, ${request.do}`;
     const response = await ask({ op: 'session', ...request });
@@ -30,28 +40,75 @@ export async function checkSession(test: Vector, ask: Ask): Promise<void> {
       checkFields({ error: response.error, [where]: response.messages }, { [where]: messages });
       opener.count += messages.length;
     } else {
+      opener.step = index;
+      if (isOver && request.do === 'receive') checkSilence(where, response);
+      else if (request.do === 'closed') checkEnd(where, events ?? [], response, request, opener);
       checkEvents(where, events ?? [], response, opener);
+      isOver ||= has(events ?? [], 'close');
     }
   }
+}
+
+const GOES_ON =
+  'a failure is final: after a failure the session still says something; nothing is read any more';
+
+/** After a failure nothing may follow. */
+function checkSilence(where: string, response: Fields): void {
+  const got = Array.isArray(response.events) ? (response.events as (Fields | null)[]) : [];
+  if (got.length === 0 && response.error === undefined) return;
+  const said = response.error === undefined ? typesOf(got) : show({ ...response, id: undefined });
+  throw new Failure({ where, expected: 'events: none', got: said }, [GOES_ON]);
+}
+
+/** What the errors of ends mean: each kind of closing, in the words of sessions.md. */
+const KINDS: { readonly [error: string]: string } = {
+  ...{ dropped: 'a loss', timeout: 'a timeout', unavailable: 'a hub without room' },
+  ...{ refused: 'a refusal', 'access-refused': 'a refusal', 'negotiation-refused': 'a refusal' },
+  ...{ 'client-key-refused': 'a refusal', 'kk-refused': 'a refusal', unauthorized: 'a refusal' },
+};
+
+/** The end of a connection: what the session tells must follow from how it closed. */
+function checkEnd(
+  where: string,
+  expected: readonly Fields[],
+  response: Fields,
+  closing: Fields,
+  { received }: Opener,
+): void {
+  const got = Array.isArray(response.events) ? (response.events as (Fields | null)[]) : [];
+  const [right, wrong] = [expected, got].map((events) => events.find((event) => event?.type === 'ended'));
+  if (right?.error === undefined || wrong?.error === undefined) return;
+  const [kind, other] = [KINDS[String(right.error)], KINDS[String(wrong.error)]];
+  if (kind === undefined || other === undefined || kind === other) return;
+  const { code, status } = closing;
+  const how =
+    code === 'timeout' ? 'a timeout' : status === undefined ? `close code ${code}` : `status ${status}`;
+  const heard = received.some(({ bytes }) => bytes !== undefined) ? ' once the hub was heard' : '';
+  const ended = { where: `${where}, ended.error`, expected: show(right.error), got: show(wrong.error) };
+  throw new Failure(ended, [`endings: ${how} is taken for ${other}${heard}; it is ${kind}`]);
 }
 
 function checkEvents(where: string, expected: readonly Fields[], response: Fields, opener: Opener): void {
   if (response.error !== undefined || !Array.isArray(response.events)) {
     const got = show({ ...response, id: undefined });
-    throw new Failure({ where, expected: `events: ${typesOf(expected)}`, got });
+    const causes = opener.isLatePsk ? [LATE_PSK] : [];
+    const isRefusal = refuses(response.error);
+    throw new Failure({ where, expected: `events: ${typesOf(expected)}`, got }, causes, false, isRefusal);
   }
   const got = response.events as (Fields | null)[];
   const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
   const accepts = has(expected, 'close') && !has(got, 'close');
+  const rejects = !has(expected, 'close') && has(got, 'close');
   const inEvents = [...mistakesInEvents(expected, got, opener), ...mistakesInOrder(expected, got)];
-  if (inEvents.length > 0) throw new Failure(difference, inEvents, accepts);
+  if (inEvents.length > 0) throw new Failure(difference, inEvents, accepts, rejects);
   for (const [index, event] of expected.entries()) {
     const other = got[index] ?? {};
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
       const isIgnored = event.error === 'hub-key-changed' && goesOn;
       const ignored = has(got, 'close') ? PIN_LATE : PIN_IGNORED;
-      throw new Failure(difference, isIgnored ? [ignored] : mistakesInPinning(expected, got), accepts);
+      const causes = isIgnored ? [ignored] : mistakesInPinning(expected, got, opener.isHub);
+      throw new Failure(difference, causes, accepts, rejects);
     }
     const { type, error, ...fields } = event;
     for (const [name, value] of Object.entries(fields)) {
@@ -80,7 +137,7 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
   if (got.length > expected.length) {
     const isReady = got.at(-1)?.type === 'ready' && got.length === expected.length + 1;
-    throw new Failure(difference, isReady && opener.isHub ? [READY_EARLY] : []);
+    throw new Failure(difference, isReady && opener.isHub ? [READY_EARLY] : [], accepts, rejects);
   }
 }
 
@@ -97,16 +154,21 @@ function mistakesInDelivery(right: unknown, got: unknown): Causes {
   return a !== right && JSON.stringify(a) === JSON.stringify(b) ? [REWRITTEN] : [];
 }
 
-const PIN_EARLY = 'pin: it is reported before all of message 2 has decrypted; any static key would be pinned';
+const pinEarly = (isHub: boolean): string =>
+  `pin: it is reported before all of message ${isHub ? 3 : 2} has decrypted; any static key would be pinned`;
 
 function has(events: readonly (Fields | null)[], type: string): boolean {
   return events.some((event) => event?.type === type);
 }
 
 /** A pin that is reported although the handshake fails. */
-function mistakesInPinning(expected: readonly Fields[], got: readonly (Fields | null)[]): Causes {
+function mistakesInPinning(
+  expected: readonly Fields[],
+  got: readonly (Fields | null)[],
+  isHub: boolean,
+): Causes {
   const fails = has(expected, 'close') && has(got, 'close') && !has(expected, 'pin');
-  return fails && has(got, 'pin') && !has(got, 'transmit') ? [PIN_EARLY] : [];
+  return fails && has(got, 'pin') && !has(got, 'transmit') ? [pinEarly(isHub)] : [];
 }
 
 const PIN_IGNORED =
@@ -126,6 +188,63 @@ const LOW_ORDER =
 const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
+const HANDSHAKE_TYPE = 'msg_type: `handshake` is not accepted in place of `shake`';
+const BYTES_EARLY =
+  'envelopes: one that arrives as bytes before the session is not read; over MQTT all of them do';
+const BYTES_LATE =
+  'envelopes: a repeat that arrives as bytes on an encrypted session is not ignored; over MQTT all of them do';
+const LATE_PSK = 'psk: one that is provided late or twice is refused; it has no effect';
+
+/** The mistakes in reading an envelope of another form, if the usual form was read before. */
+function mistakesInForms(count: number, got: readonly (Fields | null)[], opener: Opener): Causes {
+  const { steps, step, flags } = opener;
+  const { text, bytes } = steps[step]!;
+  if (count === 0 && !flags.includes('Repeat')) return [];
+  if (!has(got, 'close') && count === 0) return [];
+  const earlier = steps.slice(0, step).map((step) => step.text);
+  if (typeof text === 'string' && text.includes('"handshake"')) {
+    const isRead = count > 0 || earlier.some((other) => isSameOffer(other, text));
+    return isRead && has(got, 'close') ? [HANDSHAKE_TYPE] : [];
+  }
+  const decoded = typeof bytes === 'string' ? textOf(bytes) : undefined;
+  if (decoded === undefined || !decoded.startsWith('{')) return [];
+  const isOn = steps.slice(0, step).some(({ events }) => has((events as Fields[]) ?? [], 'ready'));
+  if (count > 0) return flags.includes('BytesBeforeSession') ? [BYTES_EARLY] : [];
+  return earlier.includes(decoded) ? [isOn ? BYTES_LATE : BYTES_EARLY] : [];
+}
+
+/** Whether both texts have the same payload, the first of them in a `shake`. */
+function isSameOffer(a: unknown, b: string): boolean {
+  try {
+    const [first, second] = [JSON.parse(String(a)), JSON.parse(b)];
+    return first.msg_type === 'shake' && JSON.stringify(first.payload) === JSON.stringify(second.payload);
+  } catch {
+    return false;
+  }
+}
+
+function textOf(bytes: string): string | undefined {
+  return bytesToUtf8(hexToBytes(bytes) ?? new Uint8Array(1).fill(0xff));
+}
+
+/** Tests whose failures do not speak against a cause about repeats or other forms of envelopes. */
+const OF_FORMS: readonly string[] = [
+  ...['Repeat', 'Ignored', 'Mqtt', 'LatePsk', 'LatestHello', 'MessageType', 'BytesBeforeSession'],
+  ...['UnknownField', 'LostSession', 'TextAfterReady', 'EnvelopeForm'],
+];
+const FORMS: readonly string[] = [REPEATED, HANDSHAKE_TYPE, BYTES_EARLY, BYTES_LATE];
+
+/** Whether a failure of this test rules out the cause: something is wrong that is no matter of repeats or forms. */
+export function contradictsSession(
+  { flags }: Vector,
+  failure: NonNullable<Verdict['failure']>,
+  cause: string,
+): boolean {
+  return (
+    FORMS.includes(cause) && failure.causes.length === 0 && !flags.some((flag) => OF_FORMS.includes(flag))
+  );
+}
+
 /** Events for the caller alone, and the name of each. */
 const TOLD: readonly string[] = ['pin', 'pin-suspect', 'psk', 'psk-suspect'];
 
@@ -133,14 +252,17 @@ const TOLD: readonly string[] = ['pin', 'pin-suspect', 'psk', 'psk-suspect'];
 function mistakesInEvents(
   expected: readonly Fields[],
   got: readonly (Fields | null)[],
-  { isHub, flags }: Opener,
+  opener: Opener,
 ): Causes {
+  const { isHub, flags } = opener;
   const types = expected.map(typeOf);
   const others = got.map((event) => typeOf(event ?? {}));
   if (types.join() === others.join()) return [];
-  const early = mistakesInPinning(expected, got);
+  const early = mistakesInPinning(expected, got, isHub);
   if (early.length > 0) return early;
   if (expected.some(({ error }) => error === 'low-order-key')) return has(got, 'close') ? [] : [LOW_ORDER];
+  const form = mistakesInForms(types.length, got, opener);
+  if (form.length > 0) return form;
   if (types.length === 0 && flags.includes('Repeat')) return [REPEATED];
   const sealed = 'transmit of a sealed message';
   if (!isHub && has(expected, 'ready') && types.includes(sealed) && !others.includes(sealed)) {
@@ -193,12 +315,29 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
     throw new Failure(marker, [HELLO_AS_BYTES, KINDS_SWAPPED]);
   }
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
-  const causes = isHello && isNormal ? [...mistakesInHello(wrong), ...mistakesInPubkey(right, wrong)] : [];
+  const causes =
+    isHello && isNormal
+      ? [...mistakesInHello(wrong), ...mistakesInPubkey(right, wrong), ...mistakesInSessionId(right, wrong)]
+      : [];
   checkValue(`${where}, the sealed message`, right, wrong, () => causes);
   throw new Failure(
     { where: `${where}, the sealed message`, expected: show(right), got: show(wrong) },
     causes,
   );
+}
+
+const SESSION_ID = 'by default it is the first 16 bytes of the handshake hash, in hex';
+
+/** The id of a session that the caller did not name. */
+function mistakesInSessionId(right: unknown, wrong: unknown): Causes {
+  const [id, other] = [right, wrong].map(
+    (envelope) => (envelope as { payload?: { session?: Fields } } | undefined)?.payload?.session?.session_id,
+  );
+  if (typeof id !== 'string' || typeof other !== 'string' || id === other) return [];
+  if (!/^[\da-f]{32}$/.test(id)) return [];
+  if (other.startsWith(id))
+    return [`session id: it has ${other.length / 2} bytes of the handshake hash; ${SESSION_ID}`];
+  return [`session id: it is another one; ${SESSION_ID}`];
 }
 
 /** A client without an RSA key says `null`: hubs pin an empty string like a key. */
@@ -299,6 +438,9 @@ class Opener {
   readonly flags: readonly string[];
   /** Whether JSON may be delivered in another form than it came. */
   readonly comparesJson: boolean;
+  /** All steps, and the index of the current one. */
+  readonly steps: readonly Fields[];
+  step = 0;
   /** The steps in which the session received something. */
   readonly received: readonly Fields[];
   readonly #key: Uint8Array | undefined;
@@ -313,6 +455,13 @@ class Opener {
     this.otherErrors = otherErrors;
     this.received = steps.filter((step: Fields) => step.do === 'receive');
     this.isHub = steps[0].role === 'hub';
+    this.steps = steps;
+  }
+
+  /** Whether the current step provides a PSK that must have no effect. */
+  get isLatePsk(): boolean {
+    const { do: what, events } = this.steps[this.step]!;
+    return what === 'psk' && Array.isArray(events) && events.length === 0;
   }
 
   /** The JSON in a sealed message. */

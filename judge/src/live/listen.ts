@@ -55,9 +55,10 @@ async function openServer(port: number): Promise<WebSocketServer> {
 
 function checkAuthorization(url: string, accessKey: string, connection: Connection): void {
   const { got, cause } = readAuthorization(url, accessKey);
+  const isSwapped = cause === SWAPPED;
   if (got === accessKey && cause === undefined) return;
   connection.close(1008);
-  if (got !== undefined && got !== accessKey) {
+  if (got !== undefined && got !== accessKey && !isSwapped) {
     const keys = { expected: JSON.stringify(accessKey), got: JSON.stringify(got) };
     throw new Failure({ where: 'access key', ...keys }, [
       cause === undefined ? OTHER_KEY : `authorization: ${cause}`,
@@ -76,6 +77,7 @@ function checkAuthorization(url: string, accessKey: string, connection: Connecti
 const OTHER_KEY =
   'access key: the client and the judge have different ones; use the one that the judge prints, or pass --identity to the judge';
 
+const SWAPPED = 'the access key comes first; the user agent does';
 const NO_USER_AGENT = 'it has no user agent; it is the base64 of <user agent>:<access key>';
 
 /** The access key in the authorization of a request, and the fault in its form. */
@@ -97,6 +99,8 @@ export function readAuthorization(url: string, accessKey: string): { got?: strin
             ? 'it is base64url; it is base64, with + and /'
             : 'it is not base64; it is the base64 of <user agent>:<access key>';
   if (cause === undefined && decoded === accessKey) return { cause: NO_USER_AGENT };
+  const isFirst = decoded.startsWith(`${accessKey}:`);
+  if (cause === undefined && isFirst && decoded.slice(colon + 1) !== accessKey) return { cause: SWAPPED };
   return { ...(colon >= 0 && { got: decoded.slice(colon + 1) }), ...(cause && { cause }) };
 }
 

@@ -2,7 +2,7 @@
 
 import { CannotRun } from '../adapter.ts';
 import { didYouMean } from '../closest.ts';
-import { runTest, type Verdict } from '../verdict.ts';
+import { Failure, runTest, type Verdict } from '../verdict.ts';
 import type { Connection, Patience } from './connection.ts';
 
 export interface LiveOptions {
@@ -57,6 +57,12 @@ export function chooseScenes<Player, Link extends Connection>(
   );
 }
 
+/** Names a scene in which the other side goes on, though it must end the connection. */
+function explained(error: unknown, comment: string): unknown {
+  if (!(error instanceof Failure) || error.causes.length > 0 || !error.isGoingOn) return error;
+  return new Failure(error.difference, [`the connection goes on where it must end: ${comment}`], true);
+}
+
 export async function playScenes<Player, Link extends Connection>(
   scenes: readonly Scene<Player, Link>[],
   player: Player,
@@ -77,7 +83,7 @@ export async function playScenes<Player, Link extends Connection>(
           return connection;
         };
         await play(player, connection, next).catch((error) => {
-          if (!(error instanceof SceneOver)) throw error;
+          if (!(error instanceof SceneOver)) throw explained(error, comment);
         });
       },
     );

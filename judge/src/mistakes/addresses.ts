@@ -18,6 +18,8 @@ export function mistakesInTopics(test: Vector, response: Fields): Causes {
   if (publish === test.subscribe && subscribe === test.publish && response.status === test.status) {
     return [SWAPPED];
   }
+  const inLevels = mistakenLevels(test, response);
+  if (inLevels !== undefined) return [`topics: ${inLevels}`];
   const substitutions = new Map<string, string>();
   for (const name of TOPICS) {
     const right = levelsOf(test[name]);
@@ -35,6 +37,41 @@ export function mistakesInTopics(test: Vector, response: Fields): Causes {
   const gots = [...substitutions.values()];
   const verbs = rights.length === 1 ? ['stands', 'does'] : ['stand', 'do'];
   return [`topics: ${gots.join(', ')} ${verbs[0]} where ${rights.join(', ')} ${verbs[1]}`];
+}
+
+/** A mistake in the number of levels, if it is the same in all topics that are wrong. */
+function mistakenLevels(test: Vector, response: Fields): string | undefined {
+  const pairs = TOPICS.map((name) => [String(test[name]), String(response[name])] as const);
+  const wrong = pairs.filter(([right, got]) => right !== got);
+  const all = (isSo: (right: string[], got: string[]) => boolean): boolean =>
+    wrong.length > 0 && wrong.every(([right, got]) => isSo(levelsOf(right), levelsOf(got)));
+  const same = (a: string[], b: string[]): boolean => a.join('/') === b.join('/');
+  if (
+    all((right, got) =>
+      same(
+        right,
+        got.filter((level) => level !== ''),
+      ),
+    )
+  ) {
+    return 'slashes or empty levels stay; they are trimmed from the prefix and the hub id';
+  }
+  if (
+    all((right, got) =>
+      same(
+        right,
+        got.filter((level, at) => level !== got[at - 1]),
+      ),
+    )
+  ) {
+    return 'the hub id is in them twice; a prefix that ends with it has it already';
+  }
+  const lacks = (right: string[], got: string[]): boolean =>
+    right.some((_level, at) => at > 0 && same([...right.slice(0, at), ...right.slice(at + 1)], got));
+  if (all(lacks)) {
+    return 'a level is missing';
+  }
+  return undefined;
 }
 
 const levelsOf = (topic: unknown): string[] => String(topic).split('/');
@@ -60,6 +97,8 @@ function mistakenHash(right: string, got: string, fields: readonly unknown[]): s
   return other === undefined ? undefined : `another field than the access key is hashed; ${rule}`;
 }
 
+export const TLS_IGNORED = 'broker: `tls` is ignored; it turns mqtt: into mqtts: and ws: into wss:';
+
 const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 };
 
 /** The known mistakes that lead to this wrong broker. */
@@ -67,6 +106,7 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
   if (test.error !== undefined || response.error !== undefined) return [];
   const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
   const scheme = test.url.replace(/:.*/, '');
+  if (test.mqtt?.tls && !response.tls && test.tls) return [TLS_IGNORED];
   const [name] = wrong;
   if (wrong.length !== 1) return [];
   if (name === 'port' && !/:\d+(?:\/|$)/.test(test.url)) {

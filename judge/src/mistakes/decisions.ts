@@ -3,6 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { OFFERED_SUITES } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
+import { TLS_IGNORED } from './addresses.ts';
 
 interface Mistake {
   readonly cause: string;
@@ -76,8 +77,13 @@ export function mistakesInSelection(test: Vector, { pattern, suite, error }: Fie
 }
 
 /** An endpoint of the wrong protocol. */
-export function mistakesInPreference({ protocol, requested }: Vector, { protocol: got }: Fields): Causes {
+export function mistakesInPreference(
+  { protocol, requested, tls, text }: Vector,
+  { protocol: got }: Fields,
+): Causes {
   if (protocol === undefined || typeof got !== 'string' || got === protocol) return [];
+  const isByFlag = protocol === 'mqtt' && tls && /"tls": ?(?:true|1|"(?:yes|on|true)")/i.test(text);
+  if (isByFlag) return [TLS_IGNORED];
   return requested === undefined
     ? [`preference: ${got} is preferred to ${protocol}; first come addresses with TLS: WSS, HTTPS, MQTT`]
     : [`preference: ${got} is taken where ${requested} was requested`];

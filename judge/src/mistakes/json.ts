@@ -234,6 +234,10 @@ const STYLES: readonly Style[] = [
     number: (token) => token.toLowerCase(),
   },
   {
+    cause: 'numbers: the integer -0 is written as 0; keep each token as it came',
+    number: (token) => (token === '-0' ? '0' : token),
+  },
+  {
     cause: 'numbers: minus zero loses its sign; keep each token as it came',
     number: (token) => token.replace(/^-(?=0(?:\.0*)?$)/, ''),
   },
@@ -465,9 +469,70 @@ function isContainer(value: Json): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof JsonNumber);
 }
 
+/** What lenient parsers accept: the text as such a parser understands it. */
+const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }[] = [
+  {
+    cause: 'text after the value is accepted; nothing but white space may follow it',
+    fix: (text) => Array.from(text, (_, i) => text.slice(0, text.length - i)).find(isJson) ?? text,
+  },
+  {
+    cause: 'a comma after the last element or field is accepted',
+    fix: (text) => text.replace(/,(\s*[\]}])/g, '$1'),
+  },
+  { cause: 'comments are accepted', fix: (text) => text.replace(/\/\/.*|\/\*.*?\*\//g, '') },
+  { cause: 'NaN and Infinity are accepted', fix: (text) => text.replace(/-?(?:NaN|Infinity)/g, '0') },
+  { cause: 'single quotation marks are accepted', fix: (text) => text.replace(/'([^']*)'/g, '"$1"') },
+  {
+    cause: 'control characters in strings are accepted; they are escaped',
+    fix: (text) => text.replace(/\p{Cc}/gu, escapeCode),
+  },
+  {
+    cause: 'leading zeros of numbers are accepted',
+    fix: (text) => text.replace(/(?<![\d.])0+(?=\d)/g, ''),
+  },
+  { cause: 'a plus before a number is accepted', fix: (text) => text.replace(/\+(?=\d)/g, '') },
+  {
+    cause: 'a point without digits before or after it is accepted',
+    fix: (text) => text.replace(/\.(?=[\]e])/g, '.0').replace(/(?<!\d)\./g, '0.'),
+  },
+  {
+    cause: 'keys without quotation marks are accepted',
+    fix: (text) => text.replace(/([{,])(\w+):/g, '$1"$2":'),
+  },
+  {
+    cause: 'escapes that JSON does not have are accepted',
+    fix: (text) => text.replace(/\\([^"\\/bfnrtu])/g, '$1'),
+  },
+  {
+    cause: 'the words of other languages are accepted, such as None',
+    fix: (text) => text.replace(/undefined|TRUE|None/g, 'null'),
+  },
+  {
+    cause: 'other white space than blank, tab, line feed and carriage return is accepted',
+    fix: (text) => text.replace(/[\f\v\u0085\u00a0\u2028]/g, ' '),
+  },
+];
+
+function isJson(text: string): boolean {
+  try {
+    parseJson(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The leniencies that make this text JSON. */
+export function leniencies(text: string): Causes {
+  return LENIENCIES.filter(({ fix }) => {
+    const fixed = fix(text);
+    return fixed !== text && isJson(fixed);
+  }).map(({ cause }) => `JSON: ${cause}`);
+}
+
 /** Whether writing the right canonical form of this text rules out the mistake. */
 export function refutesCanonicalJson({ text, canonical }: Vector, cause: string): boolean {
-  if (canonical === undefined) return false;
+  if (canonical === undefined) return typeof text === 'string' && leniencies(text).includes(cause);
   if (cause === SCALARS) return !isContainer(parseJson(text));
   const style = STYLES.find((style) => style.cause === cause);
   return (

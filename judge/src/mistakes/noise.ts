@@ -185,7 +185,7 @@ export function preventsOpening(cause: string, side: Side, transcript: Transcrip
 export function causesOnOneSide(side: Side, transcript: Transcript, index: number): Causes {
   const other = side === 'init' ? 'resp' : 'init';
   const right = handshakeWith({}, side, transcript).messages;
-  return ALL_MISTAKES.filter((mistake) => {
+  const fits = (mistake: Mistake): boolean => {
     const { messages } = handshakeWith(mistake, side, transcript);
     if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
     if (isLater(mistake, transcript.pattern, index)) return false;
@@ -193,7 +193,9 @@ export function causesOnOneSide(side: Side, transcript: Transcript, index: numbe
     const { cause } = mistake;
     const changesHandshake = !sparedBy(mistake, side, transcript).handshake;
     return isRightBefore && changesHandshake && spares(cause, other, transcript);
-  }).map(({ cause }) => cause);
+  };
+  const found = MISTAKES.filter(fits);
+  return (found.length > 0 ? found : ONE_SIDED_MISTAKES.filter(fits)).map(({ cause }) => cause);
 }
 
 /** Whether a mistake in the order of tokens is made only after the message of this index. */
