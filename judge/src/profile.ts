@@ -4,7 +4,7 @@
  */
 import type { Fields } from './adapter.ts';
 import { CannotRun } from './adapter.ts';
-import type { Task } from './run-vectors.ts';
+import type { Vector } from './vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface Profile {
@@ -89,8 +89,18 @@ export function readProfile({ about }: Fields): Profile | undefined {
   };
 }
 
+/** What decides whether a test applies. */
+interface Subject {
+  readonly operation: string;
+  /** Type, pattern and suite of its group. */
+  readonly type: string;
+  readonly pattern?: string | undefined;
+  readonly suite?: string | undefined;
+  readonly test: Vector;
+}
+
 /** Whether a test is about something that the implementation has. */
-export function applies({ operation, type, pattern, suite, test }: Task, profile: Profile): boolean {
+export function applies({ operation, type, pattern, suite, test }: Subject, profile: Profile): boolean {
   const { roles, patterns, suites, psk, maxMessage, groups } = profile;
   const group = Object.keys(GROUPS).find((name) => GROUPS[name]!.includes(operation));
   if (group !== undefined) return groups.includes(group);

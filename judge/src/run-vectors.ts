@@ -2,9 +2,8 @@
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
 import { applies, type Profile, readProfile } from './profile.ts';
-import { rulesOf } from './rules.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
-import { readVectorFile, type Vector, vectorFiles } from './vectors.ts';
+import { readVectorFile, rulesOf, type Vector, vectorFiles } from './vectors.ts';
 import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
 
 export interface Task {

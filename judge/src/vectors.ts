@@ -81,3 +81,23 @@ interface LongText {
   readonly times: number;
   readonly end: string;
 }
+
+/** The rules that name a flag, a type of group or a tcId, by file and name. */
+type Rules = { readonly [file: string]: { readonly [name: string]: readonly string[] } };
+
+let rules: Rules | undefined;
+
+function readRules(): Rules {
+  try {
+    return JSON.parse(readFileSync(new URL('../dist/rules.json', import.meta.url), 'utf8'));
+  } catch {
+    return {}; // the sources without a build
+  }
+}
+
+/** The rules of docs/reference/protocol.md that a vector tests. The build writes them from the page. */
+export function rulesOf(file: string, type: string, { tcId, flags }: Vector): string[] {
+  rules ??= readRules();
+  const own = rules[file] ?? {};
+  return [...new Set([...flags, type, String(tcId)].flatMap((name) => own[name] ?? []))];
+}

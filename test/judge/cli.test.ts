@@ -80,9 +80,9 @@ const RIGHT = `
   else if (!pattern) say({ error: 'no-common-pattern' });
   else say({ pattern, suite, protocolName: 'Noise_' + pattern + '_' + suite });`;
 
-/** Answers the requests after the first as these lines of code do, and the others right. */
+/** Answers the tests after the first as these lines of code do, and the others right. The first request asks what it is. */
 function answering(codes: readonly string[]): string {
-  const cases = codes.map((code, i) => `case ${i + 2}: { ${code} break; }`);
+  const cases = codes.map((code, i) => `case ${i + 3}: { ${code} break; }`);
   return `switch (request.id) { ${cases.join(' ')} default: { ${RIGHT} } }`;
 }
 
@@ -190,7 +190,7 @@ test('shows the last lines of an adapter that ends at once', async () => {
   assert.is(code, 2);
   assert.match(
     stderr,
-    /exited without a response\. [\s\S]*\nIt wrote to its standard error:\n[\s\S]*Cannot find module/,
+    /exited without a response \(exit status 1\)\. [\s\S]*\nIt wrote to its standard error:\n[\s\S]*Cannot find module/,
   );
 });
 
