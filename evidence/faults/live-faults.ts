@@ -35,23 +35,30 @@ const IGNORES_TEXT: Patch = [
 export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-repeats-ephemeral-key', SOME, 'ephemeral key: it was used before', CLIENT_REPEATED),
   fault('client-uses-static-key-as-ephemeral', SOME, 'ephemeral key: it is the static key', CLIENT_STATIC),
-  fault('client-accepts-zeros', 'first-contact low-order-key', 'the connection goes on where it must end: The ephemeral key in message 2 is of low order.', ZEROS),
-  fault('client-ignores-its-pin', 'first-contact changed-key', 'the connection goes on where it must end: The hub has another key than the pinned one: it is refused.', [
-    PEERS,
-    'keyring: { staticKey, pins: entriesOf(pins, suspects),',
-    'keyring: { staticKey, pins: [],',
-  ]),
+  fault(
+    'client-accepts-zeros',
+    'first-contact low-order-key',
+    'the connection goes on where it must end: The ephemeral key in message 2 is of low order.',
+    ZEROS,
+  ),
+  fault(
+    'client-ignores-its-pin',
+    'first-contact changed-key',
+    'the connection goes on where it must end: The hub has another key than the pinned one: it is refused.',
+    [PEERS, 'keyring: { staticKey, pins: entriesOf(pins, suspects),', 'keyring: { staticKey, pins: [],'],
+  ),
   fault(
     'client-has-a-new-static-key-each-time',
     'first-contact still-there',
     'static key: the client has a different one',
     [PEERS, 'keyring: { staticKey, pins', 'keyring: { staticKey: randomBytes(32), pins'],
   ),
-  fault('client-repeats-a-failed-kk', 'first-contact failed-kk after-failed-kk', 'pin: after a KKpsk0 that failed the client tries KKpsk0 again', [
-    PEERS,
-    "if (event.type === 'pin-suspect') suspects.add(event.nodeId);",
-    '',
-  ]),
+  fault(
+    'client-repeats-a-failed-kk',
+    'first-contact failed-kk after-failed-kk',
+    'pin: after a KKpsk0 that failed the client tries KKpsk0 again',
+    [PEERS, "if (event.type === 'pin-suspect') suspects.add(event.nodeId);", ''],
+  ),
   fault(
     'client-drops-a-pin-that-differs',
     'first-contact changed-key changed-key-again',

@@ -67,11 +67,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return value.token',
     'return value.token.replace("+", "")',
   ]),
-  fault('json-numbers-as-doubles', JSON_ROOMS, 'numbers: floats are parsed and written again as Python writes them', [
-    PROTOCOL,
-    'return value.token',
-    'return json.dumps(float(value.token)) if set(value.token) & set(".eE") else value.token',
-  ]),
+  fault(
+    'json-numbers-as-doubles',
+    JSON_ROOMS,
+    'numbers: floats are parsed and written again as Python writes them',
+    [
+      PROTOCOL,
+      'return value.token',
+      'return json.dumps(float(value.token)) if set(value.token) & set(".eE") else value.token',
+    ],
+  ),
   fault('json-surrogates-replaced', JSON_ROOMS, 'accepts what has to be refused: half of a surrogate pair', [
     PROTOCOL,
     '        return text.encode()\n    except UnicodeEncodeError',
@@ -83,77 +88,131 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '    if not isinstance(value, (dict, list)):\n        raise Refused("bad-json")\n    check_json(value, MAX_JSON_DEPTH)\n',
   ]),
   // Envelopes, HELLO and the offer
-  fault('odd-hex-padded', 'session', [], [
-    PROTOCOL,
-    'return binascii.unhexlify(text)',
-    'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
-  ]),
-  fault('envelopes-need-every-field', 'session', [], [
-    ENVELOPES,
-    'isinstance(envelope.get("msg_type"), str):',
-    'isinstance(envelope.get("msg_type"), str) or "route" not in envelope:',
-  ]),
-  fault('handshake-is-no-shake', 'session', ['msg_type: `handshake` is not accepted in place of `shake`', 'repeats: a part of the handshake that is repeated is not ignored'], [
-    ENVELOPES,
-    'return "shake" if kind == "handshake" else kind, envelope["payload"]',
-    'return kind, envelope["payload"]',
-  ]),
-  fault('message-2-must-not-repeat-names', 'session', [], [
-    SESSION,
-    'elif what in ("message 1", "later message") and self.state == "awaiting-message-2":',
-    'elif what == "later message" and self.state == "awaiting-message-2":',
-  ]),
-  fault('node-id-trimmed-by-sessions', 'session', "accepts what has to be refused: a pinned hub's name with a blank after it", [
-    SESSION,
-    '        self.hub_hello = payload\n',
-    '        self.hub_hello, self.node_id = payload, self.node_id.strip()\n',
-  ]),
-  fault('version-read-as-integer', 'session', [], [
-    ENVELOPES,
-    'float(version.token) < 3',
-    'int(version.token) < 3',
-  ]),
+  fault(
+    'odd-hex-padded',
+    'session',
+    [],
+    [
+      PROTOCOL,
+      'return binascii.unhexlify(text)',
+      'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
+    ],
+  ),
+  fault(
+    'envelopes-need-every-field',
+    'session',
+    [],
+    [
+      ENVELOPES,
+      'isinstance(envelope.get("msg_type"), str):',
+      'isinstance(envelope.get("msg_type"), str) or "route" not in envelope:',
+    ],
+  ),
+  fault(
+    'handshake-is-no-shake',
+    'session',
+    [
+      'msg_type: `handshake` is not accepted in place of `shake`',
+      'repeats: a part of the handshake that is repeated is not ignored',
+    ],
+    [
+      ENVELOPES,
+      'return "shake" if kind == "handshake" else kind, envelope["payload"]',
+      'return kind, envelope["payload"]',
+    ],
+  ),
+  fault(
+    'message-2-must-not-repeat-names',
+    'session',
+    [],
+    [
+      SESSION,
+      'elif what in ("message 1", "later message") and self.state == "awaiting-message-2":',
+      'elif what == "later message" and self.state == "awaiting-message-2":',
+    ],
+  ),
+  fault(
+    'node-id-trimmed-by-sessions',
+    'session',
+    "accepts what has to be refused: a pinned hub's name with a blank after it",
+    [
+      SESSION,
+      '        self.hub_hello = payload\n',
+      '        self.hub_hello, self.node_id = payload, self.node_id.strip()\n',
+    ],
+  ),
+  fault(
+    'version-read-as-integer',
+    'session',
+    [],
+    [ENVELOPES, 'float(version.token) < 3', 'int(version.token) < 3'],
+  ),
   fault('version-in-quotes', 'session', 'accepts what has to be refused: version "3"', [
     ENVELOPES,
     '    if not isinstance(version, protocol.Number)',
     '    version = protocol.Number(version) if version in ("3", "4") else version\n    if not isinstance(version, protocol.Number)',
   ]),
-  fault('suite-not-required', 'session', 'accepts what has to be refused, such as: AESGCM alone, offered to a client that has it', [
-    SESSION,
-    'if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:\n            raise Refused("bad-offer")  #',
-    'if REQUIRED_PATTERN not in noise["patterns"]:\n            raise Refused("bad-offer")  #',
-  ]),
-  fault('second-offer-restarts', 'session', 'repeats: a part of the handshake that is repeated is not ignored', [
-    SESSION,
-    'elif what == "offer" and self.state == "awaiting-offer":',
-    'elif what == "offer" and self.state in ("awaiting-offer", "awaiting-message-2"):',
-  ]),
+  fault(
+    'suite-not-required',
+    'session',
+    'accepts what has to be refused, such as: AESGCM alone, offered to a client that has it',
+    [
+      SESSION,
+      'if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:\n            raise Refused("bad-offer")  #',
+      'if REQUIRED_PATTERN not in noise["patterns"]:\n            raise Refused("bad-offer")  #',
+    ],
+  ),
+  fault(
+    'second-offer-restarts',
+    'session',
+    'repeats: a part of the handshake that is repeated is not ignored',
+    [
+      SESSION,
+      'elif what == "offer" and self.state == "awaiting-offer":',
+      'elif what == "offer" and self.state in ("awaiting-offer", "awaiting-message-2"):',
+    ],
+  ),
   fault('repeats-refused', 'session', 'repeats: a part of the handshake that is repeated is not ignored', [
     SESSION,
     '        elif self.state == "awaiting-offer" or what == "other":\n',
     '        else:\n',
   ]),
-  fault('suites-by-case', 'select session', 'accepts what has to be refused, such as: suites that are nearly ours', [
-    PROTOCOL,
-    'suites = [suite for suite in own_suites if suite in offered_suites]',
-    'suites = [suite for suite in own_suites if suite.lower() in [name.lower() for name in offered_suites]]',
-  ]),
+  fault(
+    'suites-by-case',
+    'select session',
+    'accepts what has to be refused, such as: suites that are nearly ours',
+    [
+      PROTOCOL,
+      'suites = [suite for suite in own_suites if suite in offered_suites]',
+      'suites = [suite for suite in own_suites if suite.lower() in [name.lower() for name in offered_suites]]',
+    ],
+  ),
   // Prologue and PSK
   fault('prologue-ends-with-nul', 'prologue session', 'prologue: a NUL follows the protocol name', [
     PROTOCOL,
     '+ canonical_json(handshake) + name.encode()',
     '+ canonical_json(handshake) + name.encode() + b"\\0"',
   ]),
-  fault('prologue-with-lengths', 'prologue session', 'prologue: the length of each part stands before it, in 4 bytes', [
-    PROTOCOL,
-    'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
-    'parts = [canonical_json(hello), canonical_json(handshake), name.encode()]\n    return b"".join(len(part).to_bytes(4) + part for part in parts)',
-  ]),
-  fault('prologue-with-noise-alone', 'prologue session', 'prologue: it binds `noise` alone of the HANDSHAKE', [
-    PROTOCOL,
-    'canonical_json(hello) + canonical_json(handshake) + name',
-    'canonical_json(hello) + canonical_json(handshake.get("noise", {}) if isinstance(handshake, dict) else handshake) + name',
-  ]),
+  fault(
+    'prologue-with-lengths',
+    'prologue session',
+    'prologue: the length of each part stands before it, in 4 bytes',
+    [
+      PROTOCOL,
+      'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
+      'parts = [canonical_json(hello), canonical_json(handshake), name.encode()]\n    return b"".join(len(part).to_bytes(4) + part for part in parts)',
+    ],
+  ),
+  fault(
+    'prologue-with-noise-alone',
+    'prologue session',
+    'prologue: it binds `noise` alone of the HANDSHAKE',
+    [
+      PROTOCOL,
+      'canonical_json(hello) + canonical_json(handshake) + name',
+      'canonical_json(hello) + canonical_json(handshake.get("noise", {}) if isinstance(handshake, dict) else handshake) + name',
+    ],
+  ),
   fault('prologue-as-one-array', 'prologue session', 'prologue: it is one JSON array of its parts', [
     PROTOCOL,
     'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
@@ -164,26 +223,44 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return hashlib.sha256(encode(node_id)).digest()',
     'return hashlib.sha256(encode(node_id.lower())).digest()',
   ]),
-  fault('psk-salt-hashed-twice', 'psk session', ['psk: the salt is hashed twice', 'psk: the salt is the SHA-256 of the hub’s node id as it came, in UTF-8, and nothing else'], [
-    PROTOCOL,
-    'return hashlib.sha256(encode(node_id)).digest()',
-    'return hashlib.sha256(hashlib.sha256(encode(node_id)).digest()).digest()',
-  ]),
-  fault('psk-associated-node-id', 'psk', [], [
-    PROTOCOL,
-    'passes=3, memory=65536, lanes=1, length=KEY)',
-    'passes=3, memory=65536, lanes=1, length=KEY, data=encode(node_id))',
-  ]),
+  fault(
+    'psk-salt-hashed-twice',
+    'psk session',
+    [
+      'psk: the salt is hashed twice',
+      'psk: the salt is the SHA-256 of the hub’s node id as it came, in UTF-8, and nothing else',
+    ],
+    [
+      PROTOCOL,
+      'return hashlib.sha256(encode(node_id)).digest()',
+      'return hashlib.sha256(hashlib.sha256(encode(node_id)).digest()).digest()',
+    ],
+  ),
+  fault(
+    'psk-associated-node-id',
+    'psk',
+    [],
+    [
+      PROTOCOL,
+      'passes=3, memory=65536, lanes=1, length=KEY)',
+      'passes=3, memory=65536, lanes=1, length=KEY, data=encode(node_id))',
+    ],
+  ),
   fault('psk-in-hexadecimal', 'psk', 'psk: it is 32 digits of its own hexadecimal form', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY).hex().encode()[:KEY]',
   ]),
-  fault('password-without-line-end', 'psk', [], [
-    PROTOCOL,
-    'return argon2id(encode(password), psk_salt',
-    'return argon2id(encode(password.rstrip("\\n")), psk_salt',
-  ]),
+  fault(
+    'password-without-line-end',
+    'psk',
+    [],
+    [
+      PROTOCOL,
+      'return argon2id(encode(password), psk_salt',
+      'return argon2id(encode(password.rstrip("\\n")), psk_salt',
+    ],
+  ),
   // Transport messages, frames and messages
   fault(
     'one-counter-for-both-directions',
@@ -205,11 +282,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        protocol = self.noise.noise_protocol\n',
     '        protocol = self.noise.noise_protocol\n        protocol.cipher_state_encrypt.n = protocol.cipher_state_decrypt.n = 1\n',
   ]),
-  fault('empty-message-has-no-frame', 'split session', [], [
-    PROTOCOL,
-    '    if len(payload) <= MAX_CHUNK:\n',
-    '    if not payload:\n        return []\n    if len(payload) <= MAX_CHUNK:\n',
-  ]),
+  fault(
+    'empty-message-has-no-frame',
+    'split session',
+    [],
+    [
+      PROTOCOL,
+      '    if len(payload) <= MAX_CHUNK:\n',
+      '    if not payload:\n        return []\n    if len(payload) <= MAX_CHUNK:\n',
+    ],
+  ),
   fault('empty-chunks-refused', 'reassemble session', 'frame: an empty chunk', [
     PROTOCOL,
     '        if marker in KINDS:\n            if self.kind',
@@ -288,7 +370,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     ENFORCES,
     `        if self.pin not in (None, hub_key):\n            yield event("pin-suspect", nodeId=self.node_id)\n${ENFORCES}`,
   ]),
-  fault('never-pins', 'session', 'TODO never-pins', [SESSION, 'if self.pin is None or self.is_suspect:', 'if False:']),
+  fault('never-pins', 'session', 'TODO never-pins', [
+    SESSION,
+    'if self.pin is None or self.is_suspect:',
+    'if False:',
+  ]),
   fault('pin-suspect-after-silence', 'session', 'TODO pin-suspect-after-silence', [
     SESSION,
     'if error == "kk-refused" else []',

@@ -90,21 +90,30 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return json.dumps(value, ensure_ascii=False)',
     'return json.dumps(value, ensure_ascii=False).replace("/", "\\\\/")',
   ]),
-  fault('floats-only', 'canonical-json prologue session', 'numbers: floats are parsed and written again as Python writes them', [
-    PROTOCOL,
-    '"parse_float": Number,',
-    '"parse_float": lambda token: Number(repr(float(token))),',
-  ]),
-  fault('nan-accepted', 'canonical-json prologue', ['JSON: NaN and Infinity are accepted', 'accepts what has to be refused: NaN in the HELLO; NaN in the HANDSHAKE'], [
-    PROTOCOL,
-    'raise Refused("bad-json")  # NaN, Infinity, -Infinity',
-    'return Number(name)',
-  ]),
-  fault('duplicates-accepted', 'canonical-json prologue session', ['accepts what has to be refused, such as: the same key', 'accepts what has to be refused: a key twice in the HELLO; a key twice in the HANDSHAKE, once escaped'], [
-    PROTOCOL,
-    'if len(dict(pairs)) != len(pairs):',
-    'if len(dict(pairs)) > len(pairs):',
-  ]),
+  fault(
+    'floats-only',
+    'canonical-json prologue session',
+    'numbers: floats are parsed and written again as Python writes them',
+    [PROTOCOL, '"parse_float": Number,', '"parse_float": lambda token: Number(repr(float(token))),'],
+  ),
+  fault(
+    'nan-accepted',
+    'canonical-json prologue',
+    [
+      'JSON: NaN and Infinity are accepted',
+      'accepts what has to be refused: NaN in the HELLO; NaN in the HANDSHAKE',
+    ],
+    [PROTOCOL, 'raise Refused("bad-json")  # NaN, Infinity, -Infinity', 'return Number(name)'],
+  ),
+  fault(
+    'duplicates-accepted',
+    'canonical-json prologue session',
+    [
+      'accepts what has to be refused, such as: the same key',
+      'accepts what has to be refused: a key twice in the HELLO; a key twice in the HANDSHAKE, once escaped',
+    ],
+    [PROTOCOL, 'if len(dict(pairs)) != len(pairs):', 'if len(dict(pairs)) > len(pairs):'],
+  ),
   fault('depth-one-more', 'canonical-json', 'accepts what has to be refused, such as: 65 arrays', [
     PROTOCOL,
     'if depth_left == 0:',
@@ -170,16 +179,22 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'for start in range(0, len(payload), MAX_CHUNK)]',
     'for start in range(0, len(payload) + 1, MAX_CHUNK)]',
   ]),
-  fault('replacement-characters', 'reassemble session', 'UTF-8: a JSON message that is not UTF-8 is delivered', [
-    PROTOCOL,
-    '"text": payload.decode()}',
-    '"text": payload.decode(errors="replace")}',
-  ]),
-  fault('hex-with-white-space', 'session', 'accepts what has to be refused, such as: a blank among the digits', [
-    PROTOCOL,
-    'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
-    'return bytes.fromhex(text)',
-  ]),
+  fault(
+    'replacement-characters',
+    'reassemble session',
+    'UTF-8: a JSON message that is not UTF-8 is delivered',
+    [PROTOCOL, '"text": payload.decode()}', '"text": payload.decode(errors="replace")}'],
+  ),
+  fault(
+    'hex-with-white-space',
+    'session',
+    'accepts what has to be refused, such as: a blank among the digits',
+    [
+      PROTOCOL,
+      'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
+      'return bytes.fromhex(text)',
+    ],
+  ),
   fault(
     'keys-case-insensitive',
     'canonical-json prologue session',
@@ -191,11 +206,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'for key in sorted(value))',
     'for key in sorted(value, key=lambda key: (len(key), key)))',
   ]),
-  fault('nulls-dropped', 'canonical-json prologue session', ['fields: those that are null are left out', 'HELLO: the sealed HELLO lacks pubkey'], [
-    PROTOCOL,
-    'for key in sorted(value))',
-    'for key in sorted(value) if value[key] is not None)',
-  ]),
+  fault(
+    'nulls-dropped',
+    'canonical-json prologue session',
+    ['fields: those that are null are left out', 'HELLO: the sealed HELLO lacks pubkey'],
+    [PROTOCOL, 'for key in sorted(value))', 'for key in sorted(value) if value[key] is not None)'],
+  ),
   fault('big-integers-rounded', 'canonical-json prologue session', 'numbers: long integers are rounded', [
     PROTOCOL,
     '"parse_int": Number,',
@@ -206,11 +222,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     '"parse_float": Number,',
     '"parse_float": lambda token: Number(token.lower()),',
   ]),
-  fault('byte-order-mark-accepted', 'canonical-json', 'accepts what has to be refused, such as: a byte order mark, in bytes', [
-    PROTOCOL,
-    'text = text.decode() if',
-    'text = text.decode("utf-8-sig") if',
-  ]),
+  fault(
+    'byte-order-mark-accepted',
+    'canonical-json',
+    'accepts what has to be refused, such as: a byte order mark, in bytes',
+    [PROTOCOL, 'text = text.decode() if', 'text = text.decode("utf-8-sig") if'],
+  ),
   fault('prologue-hashed', 'handshake session', 'prologue: it is hashed before', [
     PROTOCOL,
     'noise.set_prologue(prologue)',
@@ -222,11 +239,16 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'prologue: it ends with the protocol name without Noise_',
     [PROTOCOL, '+ name.encode()', '+ name[6:].encode()'],
   ),
-  fault('pattern-before-suite', 'select', [], [
-    PROTOCOL,
-    '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
-    '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
-  ]),
+  fault(
+    'pattern-before-suite',
+    'select',
+    [],
+    [
+      PROTOCOL,
+      '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
+      '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
+    ],
+  ),
   fault('one-pass', 'psk', 'psk: Argon2id has a time cost of 1;', [
     PROTOCOL,
     'passes=3, memory',
@@ -332,36 +354,44 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return Transport(protocol.cipher_state_encrypt, protocol.cipher_state_decrypt)',
     'sending = protocol.cipher_state_encrypt if self.state.initiator else protocol.cipher_state_decrypt\n        return Transport(sending, sending)',
   ]),
-  fault('associated-data-of-a-byte', 'handshake seal open', [], [
-    PROTOCOL,
-    'return operation(b"", data)',
-    'return operation(b"\\0", data)',
-  ]),
+  fault(
+    'associated-data-of-a-byte',
+    'handshake seal open',
+    [],
+    [PROTOCOL, 'return operation(b"", data)', 'return operation(b"\\0", data)'],
+  ),
   fault('counter-of-four-bytes', 'seal open', 'nonce: the counter ends too early', [
     PROTOCOL,
     '                check_length(message_length, TAG)\n',
     '                check_length(message_length, TAG)\n                if operation.__self__.n >= 2**32:\n                    raise NoiseMaxNonceError()\n',
   ]),
-  fault('longer-messages-read', 'handshake open', ['accepts what has to be refused, such as: message 1 of 65536 bytes', 'accepts what has to be refused: 65535 bytes, and one more'], [
-    PROTOCOL,
-    'if message_length > MAX_NOISE_MESSAGE:',
-    'if message_length > 2 * MAX_NOISE_MESSAGE:',
-  ]),
-  fault('chunk-one-byte-less', 'split', [], [
-    PROTOCOL,
-    'if len(payload) <= MAX_CHUNK:',
-    'if len(payload) < MAX_CHUNK:',
-  ]),
-  fault('chunks-of-65518', 'split', ['chunk limit: 65001 bytes are sent in one frame', 'chunk limit: chunks hold 65518 bytes'], [
-    PROTOCOL,
-    'MAX_CHUNK = 65000',
-    'MAX_CHUNK = 65518',
-  ]),
-  fault('cap-counts-markers', 'reassemble', 'cap: a message of exactly 32 MiB, 33554432 bytes, is delivered', [
-    PROTOCOL,
-    'self.length += len(payload)',
-    'self.length += len(frame)',
-  ]),
+  fault(
+    'longer-messages-read',
+    'handshake open',
+    [
+      'accepts what has to be refused, such as: message 1 of 65536 bytes',
+      'accepts what has to be refused: 65535 bytes, and one more',
+    ],
+    [PROTOCOL, 'if message_length > MAX_NOISE_MESSAGE:', 'if message_length > 2 * MAX_NOISE_MESSAGE:'],
+  ),
+  fault(
+    'chunk-one-byte-less',
+    'split',
+    [],
+    [PROTOCOL, 'if len(payload) <= MAX_CHUNK:', 'if len(payload) < MAX_CHUNK:'],
+  ),
+  fault(
+    'chunks-of-65518',
+    'split',
+    ['chunk limit: 65001 bytes are sent in one frame', 'chunk limit: chunks hold 65518 bytes'],
+    [PROTOCOL, 'MAX_CHUNK = 65000', 'MAX_CHUNK = 65518'],
+  ),
+  fault(
+    'cap-counts-markers',
+    'reassemble',
+    'cap: a message of exactly 32 MiB, 33554432 bytes, is delivered',
+    [PROTOCOL, 'self.length += len(payload)', 'self.length += len(frame)'],
+  ),
   fault('buffer-not-emptied', 'reassemble', 'reassembly: a message begins with', [
     PROTOCOL,
     'self.kind, self.buffer, self.length = KINDS[marker], bytearray(), 0',
@@ -372,16 +402,22 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return completed(kind, bytes',
     'return completed("json" if marker == FINAL else kind, bytes',
   ]),
-  fault('binary-decoded', 'reassemble session', [], [
-    PROTOCOL,
-    'return {"type": "message", "kind": kind, "bytes": payload}',
-    'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
-  ]),
-  fault('unknown-markers-accepted', 'reassemble', 'accepts what has to be refused, such as: marker 06 at the start', [
-    PROTOCOL,
-    'raise Refused("unknown-marker")',
-    'return None',
-  ]),
+  fault(
+    'binary-decoded',
+    'reassemble session',
+    [],
+    [
+      PROTOCOL,
+      'return {"type": "message", "kind": kind, "bytes": payload}',
+      'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
+    ],
+  ),
+  fault(
+    'unknown-markers-accepted',
+    'reassemble',
+    'accepts what has to be refused, such as: marker 06 at the start',
+    [PROTOCOL, 'raise Refused("unknown-marker")', 'return None'],
+  ),
   ...PYTHON_SESSION_FAULTS,
   ...PORTER_PYTHON_FAULTS,
 ];

@@ -10,11 +10,16 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'kind = envelope["msg_type"]\n',
     'kind = envelope["msg_type"].lower()\n',
   ]),
-  fault('repaired-payload', 'session', [], [
-    'hub_envelopes.py',
-    'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
-    'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
-  ]),
+  fault(
+    'repaired-payload',
+    'session',
+    [],
+    [
+      'hub_envelopes.py',
+      'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
+      'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
+    ],
+  ),
   fault(
     'hub-key-compared-late',
     'session',
@@ -40,26 +45,34 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'elif what == "later message" and self.state == "awaiting-message-3":',
     'elif what in ("message 1", "later message") and self.state == "awaiting-message-3":',
   ]),
-  fault('close-codes-ignored', 'session', ['endings: close code 1000 is taken for a loss', 'endings: close code 1005 is taken for a loss', 'endings: close code 1008 is taken for a loss'], [
-    SESSION,
-    'return "refusal" if code == REFUSAL else "loss"',
-    'return "loss"',
-  ]),
-  fault('prefix-added-twice', 'topics', [], [
-    MQTT,
-    '"/".join(levels if hub_id in levels else [*levels, hub_id])',
-    '"/".join([*levels, hub_id])',
-  ]),
-  fault('slashes-kept', 'topics', 'refuses what has to be accepted, such as: slashes around prefix and hub id', [
-    MQTT,
-    'check_topic(levels.strip(WHITE_SPACE).strip("/"))',
-    'check_topic(levels.strip(WHITE_SPACE))',
-  ]),
-  fault('credentials-in-urls', 'broker', 'accepts what has to be refused: mqtts://user:password@broker.example; mqtts://user@broker.example; mqtts://@broker.example', [
-    MQTT,
-    '[A-Za-z]+)://({HOST})',
-    '[A-Za-z]+)://(?:[^/@]*@)?({HOST})',
-  ]),
+  fault(
+    'close-codes-ignored',
+    'session',
+    [
+      'endings: close code 1000 is taken for a loss',
+      'endings: close code 1005 is taken for a loss',
+      'endings: close code 1008 is taken for a loss',
+    ],
+    [SESSION, 'return "refusal" if code == REFUSAL else "loss"', 'return "loss"'],
+  ),
+  fault(
+    'prefix-added-twice',
+    'topics',
+    [],
+    [MQTT, '"/".join(levels if hub_id in levels else [*levels, hub_id])', '"/".join([*levels, hub_id])'],
+  ),
+  fault(
+    'slashes-kept',
+    'topics',
+    'refuses what has to be accepted, such as: slashes around prefix and hub id',
+    [MQTT, 'check_topic(levels.strip(WHITE_SPACE).strip("/"))', 'check_topic(levels.strip(WHITE_SPACE))'],
+  ),
+  fault(
+    'credentials-in-urls',
+    'broker',
+    'accepts what has to be refused: mqtts://user:password@broker.example; mqtts://user@broker.example; mqtts://@broker.example',
+    [MQTT, '[A-Za-z]+)://({HOST})', '[A-Za-z]+)://(?:[^/@]*@)?({HOST})'],
+  ),
   fault('client-id-in-bytes', 'client-id', 'client id: bytes are counted', [
     MQTT,
     're.sub("[^A-Za-z0-9_-]", "-", access_key)[:48]',
@@ -105,25 +118,31 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'payload.get("max_protocol_version")\n',
     'payload.get("max_protocol_version", protocol.Number("3"))\n',
   ]),
-  fault('any-node-id', 'session', ['accepts what has to be refused, such as: an empty node_id', 'accepts what has to be refused: a node id of 4097 bytes; a node id of 4097 bytes, in fewer characters'], [
-    SESSION,
-    'if not isinstance(self.node_id, str) or not 0 < len(protocol.encode(self.node_id)) <= MAX_NODE_ID:',
-    'if self.node_id is None:',
-  ]),
   fault(
-    'pinned-before-the-psk',
+    'any-node-id',
     'session',
-    'pin: it is reported before all of message 2 has decrypted',
+    [
+      'accepts what has to be refused, such as: an empty node_id',
+      'accepts what has to be refused: a node id of 4097 bytes; a node id of 4097 bytes, in fewer characters',
+    ],
     [
       SESSION,
-      '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
-      '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
+      'if not isinstance(self.node_id, str) or not 0 < len(protocol.encode(self.node_id)) <= MAX_NODE_ID:',
+      'if self.node_id is None:',
     ],
   ),
+  fault('pinned-before-the-psk', 'session', 'pin: it is reported before all of message 2 has decrypted', [
+    SESSION,
+    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n',
+    '            is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")\n            if is_payload and self.pin is None:\n                yield event("pin", nodeId=self.node_id, key=self.handshake.remote_static_key)\n',
+  ]),
   fault(
     'pinned-after-message-3',
     'session',
-    ['order: the events are transmit of an envelope, pin, transmit of a sealed message, ready', 'order: the events are psk, transmit of an envelope, pin, transmit of a sealed message, ready'],
+    [
+      'order: the events are transmit of an envelope, pin, transmit of a sealed message, ready',
+      'order: the events are psk, transmit of an envelope, pin, transmit of a sealed message, ready',
+    ],
     [
       SESSION,
       '            if self.pin is None or self.is_suspect:\n',
@@ -135,21 +154,24 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
       'key=hub_key, **replaces)',
     ],
   ),
-  fault('hub-offers-kk-to-all', 'session', [], [
-    SESSION,
-    'if pattern != "KKpsk0" or client_key is not None]',
-    'if True]',
-  ]),
-  fault('hub-takes-any-suite', 'session', [], [
-    SESSION,
-    'or self.suite not in self.suites:',
-    'or self.suite not in protocol.SUITES:',
-  ]),
-  fault('hub-takes-any-key', 'session', 'accepts what has to be refused, such as: another client key than the pinned one', [
-    SESSION,
-    'elif self.client_key != key:',
-    'elif False:',
-  ]),
+  fault(
+    'hub-offers-kk-to-all',
+    'session',
+    [],
+    [SESSION, 'if pattern != "KKpsk0" or client_key is not None]', 'if True]'],
+  ),
+  fault(
+    'hub-takes-any-suite',
+    'session',
+    [],
+    [SESSION, 'or self.suite not in self.suites:', 'or self.suite not in protocol.SUITES:'],
+  ),
+  fault(
+    'hub-takes-any-key',
+    'session',
+    'accepts what has to be refused, such as: another client key than the pinned one',
+    [SESSION, 'elif self.client_key != key:', 'elif False:'],
+  ),
   fault('hub-ready-at-message-2', 'session', 'ready: a hub is ready under KKpsk0', [
     SESSION,
     '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',
@@ -161,11 +183,20 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'if code == REFUSAL else',
     'if code in (1005, REFUSAL) else',
   ]),
-  fault('topics-swapped', 'topics', ['topics: the topics to publish on and to subscribe to are swapped', 'topics: in stands where out does', 'topics: out stands where in does'], [
-    MQTT,
-    '"publish": f"{scope}in", "subscribe": f"{scope}out"',
-    '"publish": f"{scope}out", "subscribe": f"{scope}in"',
-  ]),
+  fault(
+    'topics-swapped',
+    'topics',
+    [
+      'topics: the topics to publish on and to subscribe to are swapped',
+      'topics: in stands where out does',
+      'topics: out stands where in does',
+    ],
+    [
+      MQTT,
+      '"publish": f"{scope}in", "subscribe": f"{scope}out"',
+      '"publish": f"{scope}out", "subscribe": f"{scope}in"',
+    ],
+  ),
   fault('topics-hashed-with-sha-1', 'topics', 'topics: the access key is hashed with sha1', [
     MQTT,
     'hashlib.sha256(encode(key)).hexdigest()[:16]',
@@ -181,11 +212,12 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '"mqtts": 8883',
     '"mqtts": 1883',
   ]),
-  fault('port-0', 'broker', 'accepts what has to be refused: mqtts://broker.example:0; mqtts://broker.example:00; mqtts://[2001:db8::1]:0', [
-    MQTT,
-    'not 1 <= int(parts[3] or 1) <= 65535',
-    'not 0 <= int(parts[3] or 1) <= 65535',
-  ]),
+  fault(
+    'port-0',
+    'broker',
+    'accepts what has to be refused: mqtts://broker.example:0; mqtts://broker.example:00; mqtts://[2001:db8::1]:0',
+    [MQTT, 'not 1 <= int(parts[3] or 1) <= 65535', 'not 0 <= int(parts[3] or 1) <= 65535'],
+  ),
   fault('presence-not-retained', 'presence', 'presence: retain is false', [
     MQTT,
     '"qos": 1, "retain": True',
@@ -211,9 +243,10 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'base64.b64encode',
     'base64.urlsafe_b64encode',
   ]),
-  fault('earlier-access-key-kept', 'authorization', [], [
-    'authorization.py',
-    'and name_of(field) != "authorization"',
-    '',
-  ]),
+  fault(
+    'earlier-access-key-kept',
+    'authorization',
+    [],
+    ['authorization.py', 'and name_of(field) != "authorization"', ''],
+  ),
 ];

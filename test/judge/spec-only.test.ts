@@ -178,7 +178,7 @@ test('names a session that goes on after a failure', async () => {
 
 test('names the close that is taken for something else', async () => {
   const causes = await causesOf('CloseCode', (request, response) => {
-    if (request.do !== 'closed' || request.code !== 1000) return response;
+    if (request.do !== 'closed' || request.code !== 1008) return response;
     const [kk, loss] = ['kk-refused', 'dropped'];
     const events = eventsOf(response).map((event) => ({
       ...event,
@@ -186,7 +186,7 @@ test('names the close that is taken for something else', async () => {
     }));
     return { events };
   });
-  assert.match(causes.join(), /^endings: close code 1000 is taken for a loss; it is a refusal/);
+  assert.match(causes.join(), /^endings: close code 1008 is taken for a loss; it is a refusal/);
 });
 
 test('names messages that are written again, or that lose their byte order mark', async () => {
