@@ -26,6 +26,17 @@ export function homeIn(name: string): NodeJS.ProcessEnv {
   };
 }
 
+export interface HubOptions {
+  /** Whether it has TLS (default true). */
+  readonly ssl?: boolean;
+  /** Over what clients reach it (default WebSocket). */
+  readonly carrier?: 'websocket' | 'http';
+  /** Further network plugins, with their settings. */
+  readonly others?: object;
+  /** The first release with Noise, instead of the newest. */
+  readonly older?: 'hivemind-4';
+}
+
 export class HivemindHub {
   readonly port: number;
   /** Its home, which no other hub has. */
@@ -35,20 +46,15 @@ export class HivemindHub {
   /**
    * Writes the configuration.
    * @param settings - the members of a JSON object that replace the defaults, as a string, so that numbers keep their form
-   * @param ssl - whether it has TLS
-   * @param carrier - over what clients reach it
    */
-  static async create(
-    settings: string,
-    ssl: boolean = true,
-    carrier: 'websocket' | 'http' = 'websocket',
-  ): Promise<HivemindHub> {
+  static async create(settings: string, options: HubOptions = {}): Promise<HivemindHub> {
+    const { ssl = true, carrier = 'websocket', others, older } = options;
     const port = await freePort();
-    const environment = { ...process.env, ...homeIn(`hub-${port}`) };
+    const environment: NodeJS.ProcessEnv = { ...process.env, ...homeIn(`hub-${port}`), OLDER: older };
     const directory = join(environment.XDG_CONFIG_HOME!, 'hivemind-core');
     mkdirSync(directory, { recursive: true });
     const network = { host: '127.0.0.1', port, ssl, cert_dir: folder, cert_name: 'hivemind' };
-    const networks = JSON.stringify({ [`hivemind-${carrier}-plugin`]: network });
+    const networks = JSON.stringify({ [`hivemind-${carrier}-plugin`]: network, ...others });
     writeFileSync(join(directory, 'server.json'), `{"network_protocol":${networks},${settings}}`);
     return new HivemindHub(port, environment);
   }
@@ -69,9 +75,9 @@ export class HivemindHub {
 
   /**
    * @param options - `--echo` for a hub that sends back what it receives, and has no agent; `--speech` for one with the binary
-   *   protocol of its configuration
+   *   protocol of its configuration; `--agent` for one with the agent of its configuration
    */
-  async start(...options: ('--echo' | '--speech')[]): Promise<void> {
+  async start(...options: ('--echo' | '--speech' | '--agent')[]): Promise<void> {
     const [program, ...launcher] = HIVEMIND;
     const script = new URL('hivemind_hub.py', import.meta.url).pathname;
     const log = openSync(join(folder, 'hub.log'), 'a');

@@ -1,6 +1,7 @@
 """HiveMind's hub, unmodified, with another agent: the default agent needs a message bus beside the hub. This one is the
-default agent over a bus in memory, which answers utterances, and "session?" with the session that it was given. Files are sent back to their sender. With --speech, binary
-messages go to the protocol that the configuration names, which finds the plugins in `speech/`.
+default agent over a bus in memory, which answers utterances, and "session?" with the session that it was given; with --agent it is
+the one of the configuration. Files are sent back to their sender. With --speech, binary messages go to the protocol that the
+configuration names, which finds the plugins in `speech/`.
 
 With --echo there is no agent: after HELLO, each message goes back as it came out of the transport, as the judge expects.
 """
@@ -62,7 +63,8 @@ def end_with_parent():
 threading.Thread(target=end_with_parent, daemon=True).start()
 if "--echo" in sys.argv:
     HiveMindClientConnection.decode = send_everything_back(HiveMindClientConnection.decode)
-service.get_agent_protocol = lambda: (Agent, {})
+if "--agent" not in sys.argv:
+    service.get_agent_protocol = lambda: (Agent, {})
 if "--speech" in sys.argv:
     sys.path.append(os.path.join(os.path.dirname(__file__), "speech"))
 else:

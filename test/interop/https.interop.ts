@@ -13,7 +13,7 @@ import { versionOf } from './python-peer.ts';
 const PASSWORD = 'correct horse battery staple';
 const LONG = `ä${'x'.repeat(200_000)}`;
 const test = suite('the client over HTTPS at HiveMind’s hub');
-const hub = await HivemindHub.create('"allow_broadcast":true', true, 'http');
+const hub = await HivemindHub.create('"allow_broadcast":true', { carrier: 'http' });
 const clients: Client[] = [];
 test.before(async () => {
   const words = ['--access-key', 'https-1', '--password', PASSWORD, '--allow', 'recognizer_loop:utterance'];

@@ -6,13 +6,14 @@ import { createInterface } from 'node:readline';
 export const PYTHON: string[] = ['bash', new URL('python', import.meta.url).pathname];
 export const HIVEMIND: string[] = ['bash', new URL('hivemind', import.meta.url).pathname];
 
-const REQUIREMENTS = ['requirements-hivemind.txt', '../../vectors/requirements.txt']
-  .map((file) => readFileSync(new URL(file, import.meta.url), 'utf8'))
-  .join('');
+const REQUIREMENTS = ['requirements-hivemind.txt', '../../vectors/requirements.txt'];
 
-/** The version of a Python package that is pinned in the requirements. */
-export function versionOf(name: string): string {
-  return new RegExp(`^${name}==(.*)$`, 'm').exec(REQUIREMENTS)![1]!;
+/** The version of a Python package that is pinned in the requirements: in those that are given, or else in the usual ones. */
+export function versionOf(name: string, ...files: string[]): string {
+  const pins = [...files, ...REQUIREMENTS].map((file) =>
+    readFileSync(new URL(file, import.meta.url), 'utf8'),
+  );
+  return new RegExp(`^${name}==(.*)$`, 'im').exec(pins.join(''))![1]!;
 }
 
 export class PythonPeer<Report> {
