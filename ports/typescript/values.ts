@@ -42,8 +42,12 @@ export function sha256(bytes: Uint8Array): string {
 /** A frame given as bytes, or by rule: its marker, then bytes of a message whose byte i is i mod 127. */
 export function frameOf({ bytes, marker, offset, length }: Fields): Uint8Array {
   if (bytes !== undefined) return hex(bytes);
-  const payload = new Uint8Array(length); // filled byte by byte, since engines of devices have no Buffer.alloc
-  for (let i = 0; i < length; i++) payload[i] = (offset + i) % 127;
+  const payload = new Uint8Array(length); // engines of devices have no Buffer.alloc
+  const first = Math.min(127, length);
+  for (let i = 0; i < first; i++) payload[i] = (offset + i) % 127;
+  for (let filled = first; filled < length; filled *= 2) {
+    payload.set(payload.subarray(0, Math.min(filled, length - filled)), filled);
+  }
   return marker === undefined ? payload : Buffer.concat([Uint8Array.of(marker), payload]);
 }
 
