@@ -5,7 +5,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { bytesToHex, randomBytes } from 'hub-protocol-judge/internals';
-import { UNCOUNTED } from '../world/uncounted.ts';
 import { CLI } from './run.ts';
 
 export async function freePort(): Promise<number> {
@@ -28,7 +27,7 @@ export class HubProgram {
 
   /** Starts the hub, and waits until it says where it is. */
   async start(...options: string[]): Promise<void> {
-    const child = spawn(process.execPath, [CLI, 'hub', this.#folder, ...options], { env: UNCOUNTED });
+    const child = spawn(process.execPath, [CLI, 'hub', this.#folder, ...options]);
     this.#child = child;
     this.printed = '';
     await new Promise<void>((resolve, reject) => {

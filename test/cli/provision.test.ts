@@ -15,7 +15,6 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Keyring, parseKeyring } from '../../src/index.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
@@ -326,7 +325,6 @@ test('leaves the old file and no draft if the disk is full halfway', async () =>
   const args = [CLI, 'provision', identity, '--keyring', out, '--out', out, '--force'];
   const { status, stdout, stderr } = spawnSync('sh', ['-c', command, process.execPath, ...args], {
     encoding: 'utf8',
-    env: UNCOUNTED,
   });
   assert.is(status, 2, stdout);
   assert.match(stderr, /cannot write/);

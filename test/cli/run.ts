@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -48,7 +47,7 @@ const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
 
 function runChild(program: string, args: readonly string[], input: string): Promise<Run> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { env: UNCOUNTED });
+    const child = spawn(program, args);
     const output = { stdout: '', stderr: '' };
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));

@@ -25,7 +25,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { writeFileAtomically } from '../../client/dist/atomic-file.js';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
-import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const KILLS = Number(process.env.KILLS ?? 10);
@@ -61,7 +60,6 @@ const nodeIds = (path: string): string[] => read(path).pins.map(({ nodeId }) => 
 function startWriter(path: string, name: string, most?: number): ChildProcess {
   const more = most === undefined ? [] : [String(most)];
   return spawn(process.execPath, [WRITER, path, name, ...more], {
-    env: UNCOUNTED,
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }

@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../../src/crypto/node.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 import { assertPlain, series } from './series.ts';
 
 for (const length of [0, 1, 32, 65537]) {
@@ -33,11 +32,11 @@ function runWith(change: string, program: string, isCounted = false): void {
     ${program}`;
   const { status, stderr } = isCounted
     ? spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script])
-    : spawnSync(
-        process.execPath,
-        ['--input-type=module', '--eval', script.replace(/\.\/src\/(.*?)\.ts/g, './dist/$1.js')],
-        { env: UNCOUNTED },
-      );
+    : spawnSync(process.execPath, [
+        '--input-type=module',
+        '--eval',
+        script.replace(/\.\/src\/(.*?)\.ts/g, './dist/$1.js'),
+      ]);
   assert.is(status, 0, stderr.toString());
 }
 

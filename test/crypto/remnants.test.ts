@@ -12,7 +12,6 @@ import { jsCrypto } from '../../src/crypto/js.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { raisesAbout } from '../world/raises.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 import { toHex } from '../world/vectors.ts';
 import { wipedIn } from '../world/wiped.ts';
 import { flipped, series } from './series.ts';
@@ -142,7 +141,7 @@ if (process.platform === 'linux') {
       await once(process.stdin, 'data');
       for (const key of keys) key.fill(0);
       console.log('wiped');`;
-    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { env: UNCOUNTED });
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program]);
     try {
       const keys = OF_CIPHERS.map((_, index) =>
         Uint8Array.from({ length: 32 }, (_, i) => 73 * i + 41 + index),

@@ -7,10 +7,9 @@ import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Member, parseDoc, publicNames } from '../../tools/declared.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const env = { ...UNCOUNTED, FORCE_COLOR: undefined };
+const env = { ...process.env, FORCE_COLOR: undefined };
 const folder = mkdtempSync(join(ROOT, 'dist/examples-')); // inside the project, so that `hub-protocol` means this package
 
 interface Example {

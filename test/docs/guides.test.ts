@@ -4,7 +4,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UNCOUNTED } from '../world/uncounted.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const GUIDES = new URL('docs/guides/', ROOT);
@@ -47,7 +46,7 @@ function helpOf(command: string): string {
   const known = HELP.get(command);
   if (known !== undefined) return known;
   const cli = fileURLToPath(new URL('cli/dist/cli.js', ROOT));
-  const help = execFileSync(process.execPath, [cli, command, '--help'], { encoding: 'utf8', env: UNCOUNTED });
+  const help = execFileSync(process.execPath, [cli, command, '--help'], { encoding: 'utf8' });
   HELP.set(command, help);
   return help;
 }
@@ -85,7 +84,7 @@ const HELPS = ['ask', 'chat', 'doctor', 'explain', 'hub', 'provision', 'psk', 'r
   .concat(
     ['cli', 'judge'].map((folder) => {
       const program = fileURLToPath(new URL(`${folder}/dist/cli.js`, ROOT));
-      return execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8', env: UNCOUNTED });
+      return execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' });
     }),
   )
   .join('\n');

@@ -13,7 +13,6 @@ import { OPERATIONS } from '../../judge/src/checks/checks.ts';
 import { credentialsOf } from '../../judge/src/live/credentials.ts';
 import { parseOptions } from '../../judge/src/options.ts';
 import { runVectors } from '../../judge/src/run-vectors.ts';
-import { UNCOUNTED } from '../world/uncounted.ts';
 import { startClient } from './peers.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
@@ -31,7 +30,7 @@ interface Run {
   stderr: string;
 }
 
-const start = (...args: string[]) => spawn(process.execPath, [CLI, ...args], { env: UNCOUNTED });
+const start = (...args: string[]) => spawn(process.execPath, [CLI, ...args]);
 
 function run(...args: string[]): Promise<Run> {
   return new Promise((resolve) => {

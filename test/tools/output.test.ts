@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { UNCOUNTED } from '../world/uncounted.ts';
 
 const cwd = fileURLToPath(new URL('../..', import.meta.url));
-const env = { ...UNCOUNTED, FORCE_COLOR: undefined };
+const env = { ...process.env, FORCE_COLOR: undefined };
 
 for (const args of [
   ['--import', 'tsx', 'tools/test.ts', '^base/errors\\.test\\.ts$'],
