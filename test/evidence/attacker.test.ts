@@ -1,0 +1,92 @@
+/** What attackers bring about, one thing on each connection; and the old rules, put back, which must show. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { ATTACKERS, explore, page, SETTINGS } from '../../evidence/searches/explore/attacker.ts';
+import { NODE_ID } from '../../evidence/searches/explore/scenarios.ts';
+import { ClientSession, dropPin } from '../../src/index.ts';
+import { LinkMachine } from '../../src/link/machine.ts';
+import { StoredKeyring } from '../../src/link/stored-keyring.ts';
+import { POLICY_ENDINGS } from '../../src/policy/tables.ts';
+import { CLIENT_ENDINGS } from '../../src/session/endings.ts';
+
+const [ACCESS_KEY, WIRE, INSIDER] = Object.values(ATTACKERS);
+const KNOWN_HUB = SETTINGS.find(({ name }) => name === 'known hub')!;
+const waysTo = (acts: typeof WIRE, setting = KNOWN_HUB): string =>
+  [...explore(setting, acts!).ways.keys()].join();
+
+test('the access key alone costs nothing but time, whatever is closed and when, and nothing else is told', () => {
+  for (const setting of SETTINGS) {
+    const { ways, told } = explore(setting, ACCESS_KEY!);
+    assert.equal([...ways.keys(), ...told], ['dropped'], setting.name);
+  }
+});
+
+test('without the password no pin and no PSK is lost or replaced, and nobody is asked about an accepted key', () => {
+  for (const setting of SETTINGS.slice(1))
+    assert.not.match(waysTo(WIRE, setting), /lost|replaced|pinned|client-key-refused/);
+});
+
+test('the table of SECURITY.md is what the search finds', () => {
+  const { is, shouldBe } = page();
+  assert.is(is, shouldBe, 'run node --import tsx evidence/searches/explore/attacker.ts');
+});
+
+test('finds that 1000 counts as a refusal', () => {
+  const { closed } = ClientSession.prototype;
+  const refuses: typeof closed = function (this: ClientSession, closing) {
+    return closed.call(this, (closing as { code?: number })?.code === 1000 ? 1008 : closing);
+  };
+  withPatched(ClientSession.prototype, 'closed', refuses, () => {
+    const { ways, told } = explore(SETTINGS[0]!, ACCESS_KEY!);
+    assert.match([...ways.keys()].join(), 'client-key-refused');
+    assert.ok(told.has('access-refused'));
+  });
+});
+
+test('finds that a failed KKpsk0 drops the pin', () => {
+  const { store } = StoredKeyring.prototype;
+  const drops: typeof store = function (this: StoredKeyring, updates, ...rest) {
+    const dropping = updates.map((update): typeof update => (keyring) => {
+      const updated = update(keyring);
+      return updated.pins.some(({ isSuspect }) => isSuspect) ? dropPin(updated, NODE_ID) : updated;
+    });
+    return store.call(this, dropping, ...rest);
+  };
+  withPatched(StoredKeyring.prototype, 'store', drops, () => assert.match(waysTo(WIRE), 'the pin is lost'));
+});
+
+test('finds that a pin is replaced without a word', () => {
+  const prototype = LinkMachine.prototype as unknown as { tell(event: { type: string }): void };
+  const { tell } = prototype;
+  const mute = function (this: LinkMachine, event: { type: string }): void {
+    if (event.type !== 'hub-replaced') tell.call(this, event);
+  };
+  withPatched(prototype, 'tell', mute, () => assert.match(waysTo(INSIDER), 'without a word'));
+});
+
+test('finds that a person is asked about a key that a hub has accepted', () => {
+  const row = CLIENT_ENDINGS.find(({ isFresh }) => isFresh)!;
+  withPatched(row as { isFresh?: boolean | undefined }, 'isFresh', undefined, () =>
+    assert.match(waysTo(WIRE), 'client-key-refused'),
+  );
+});
+
+test('finds that a person is asked after one refusal of the key', () => {
+  const row = POLICY_ENDINGS.find(({ when }) => when.error === 'client-key-refused')!;
+  withPatched(row as { when: object }, 'when', { error: 'client-key-refused' }, () => {
+    const way = explore(SETTINGS[0]!, WIRE!).ways.get('a person is asked: `client-key-refused`');
+    assert.is(way?.length, 1);
+  });
+});
+
+function withPatched<T, Name extends keyof T>(object: T, name: Name, value: T[Name], use: () => void): void {
+  const before = object[name];
+  object[name] = value;
+  try {
+    use();
+  } finally {
+    object[name] = before;
+  }
+}
+
+test.run();
