@@ -9,10 +9,13 @@ import {
   forgetPsks,
   type JsonObject,
   type Keyring,
+  type LinkEvent,
   type LinkOptions,
   type Order,
   parseKeyring,
   pinHub,
+  type ReadyEvent,
+  RequestScheduler,
   serializeKeyring,
   storePsk,
 } from '../../src/index.ts';
@@ -1350,6 +1353,79 @@ test('shows no secret', () => {
   assert.is(JSON.stringify(shell.link), '"[ClientLink]"');
   assert.equal(Object.keys(shell.link), []);
   assert.equal(Object.keys((shell.link as unknown as { machine: object }).machine), []);
+});
+
+test('a question that was cancelled is never sent, and nothing is told of it', () => {
+  const shell = new Shell();
+  const [first, second] = [question('cancelled'), question('other')];
+  shell.run(shell.link.ask(first, 0));
+  shell.run(shell.link.ask(second, 0));
+  assert.equal(shell.run(shell.link.cancel(first, 0)), []);
+  shell.start();
+  shell.connect();
+  assert.equal(
+    shell.heard.filter((text) => text.includes('"bus"')).map((text) => /"request_id":"(\w+)"/.exec(text)![1]),
+    ['other'],
+  );
+  assert.equal([...shell.told('unsent'), ...shell.told('finish')], []);
+});
+
+test('a question that was cancelled after it was sent frees its session, and has no part any more', () => {
+  const shell = readyShell();
+  const [first, second] = [question('cancelled'), question('other')];
+  shell.run(shell.link.ask(first, 0));
+  shell.run(shell.link.ask(second, 0));
+  shell.run(shell.link.cancel(first, 0));
+  assert.match(shell.heard.slice(-1)[0]!, '"other"');
+  shell.says('speak', { utterance: 'Late.' }, { request_id: 'cancelled' });
+  assert.equal(shell.told('part'), []);
+  assert.is(shell.told('message')[0]!.message.requestId, 'cancelled');
+  shell.closed();
+  assert.equal(
+    shell.told('finish').map(({ requestId }) => requestId),
+    ['other'],
+  );
+});
+
+test('cancelling what was never asked, or has ended, changes nothing', () => {
+  const shell = readyShell();
+  const envelope = question('q');
+  shell.run(shell.link.ask(envelope, 0));
+  shell.closed();
+  for (const other of [envelope, question('q'), undefined, 'q']) {
+    assert.equal(shell.link.cancel(other as JsonObject, 0), []);
+  }
+});
+
+test('a part names the event that carried it, as a message does', () => {
+  const shell = readyShell();
+  shell.run(shell.link.ask(question('q'), 0));
+  shell.says('speak', { utterance: '<b>Which?</b>', expect_response: true }, { request_id: 'q' });
+  const [{ message, ...part }] = shell.told('part') as [Extract<LinkEvent, { type: 'part' }>];
+  assert.equal([message.type, message.requestId], ['speak', 'q']);
+  assert.equal(part, {
+    type: 'part',
+    requestId: 'q',
+    text: '<b>Which?</b>',
+    speech: 'Which?',
+    displayItems: [],
+    expectsAnswer: true,
+  });
+});
+
+test('what a hub has shown outlives the connection, and the option of the program counts until then', () => {
+  const made: RequestScheduler[] = [];
+  const requests = ({ sessionId }: ReadyEvent): RequestScheduler => {
+    made.push(new RequestScheduler({ sessionId, saysHandled: false }));
+    return made[made.length - 1]!;
+  };
+  const shell = readyShell({ requests });
+  assert.is(made[0]!.saysHandled, false);
+  shell.run(shell.link.ask(question('q'), 0));
+  shell.says('speak', { utterance: 'One.' }, { request_id: 'q' });
+  shell.says('ovos.utterance.handled', {}, { request_id: 'q' });
+  shell.redial().connect();
+  assert.is(made[1]!.saysHandled, true);
 });
 
 test.run();

@@ -1,7 +1,10 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { speakable } from '../../src/requests/speakable.ts';
+import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
+import { readSpeech, speakable } from '../../src/requests/speakable.ts';
 import { collapse } from '../../src/requests/white-space.ts';
+import { UNREADABLE, withThrowing } from '../world/hostile.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 test('leaves text without markup unchanged', () => {
   for (const text of ['Hello', 'AT&T', '3 < 4 and 5 > 2', 'a <b', '&#0 x', '<', '']) {
@@ -39,5 +42,31 @@ for (const piece of ['<', '<a', '<a "', "<!'", '&', '&a', '&#1', ' \t', '<a b="'
     assert.ok(time(160_000) < 512 * Math.max(time(5_000), 100)); // 32 times as long, whose square is 1024
   });
 }
+
+const eventOf = (type: string, data: object): HubEvent =>
+  readHubEvent(JSON.stringify({ msg_type: 'bus', payload: { type, data } }))!;
+
+test('reads what an event says and shows, under both names', () => {
+  for (const type of ['speak', 'ovos.utterance.speak']) {
+    const event = eventOf(type, { utterance: ' <b>Which</b> one? ', image: 'a.png', expect_response: true });
+    const { displayItems, ...said } = readSpeech(event)!;
+    assert.equal(said, { text: '<b>Which</b> one?', speech: 'Which one?', expectsAnswer: true });
+    assert.is(displayItems.length, 1);
+  }
+});
+
+test('reads nothing from an event that is no speech, or says and shows nothing', () => {
+  assert.is(readSpeech(eventOf('mycroft.mic.listen', { utterance: 'One.' })), undefined);
+  assert.is(readSpeech(eventOf('speak', { utterance: ' ' })), undefined);
+  assert.is(readSpeech(eventOf('speak', { image: 'a.png' }))!.text, '');
+});
+
+test('refuses anything but an event', () => {
+  const event = eventOf('speak', { utterance: 'One.' });
+  for (const given of [undefined, null, 'speak', {}, ...UNREADABLE, withThrowing('data', event)]) {
+    raisesLocal(() => readSpeech(given as HubEvent), 'bad-argument');
+  }
+  raisesLocal(() => readSpeech({ ...event, data: withThrowing('utterance') as never }), 'bad-argument');
+});
 
 test.run();

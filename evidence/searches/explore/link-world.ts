@@ -312,10 +312,10 @@ export class LinkWorld {
     const { payload } = JSON.parse(text) as { payload?: { context?: { request_id?: string } } };
     const request_id = payload?.context?.request_id;
     if (request_id === undefined) return;
-    this.saySealed({
-      msg_type: 'bus',
-      payload: { type: 'ovos.utterance.handled', data: {}, context: { request_id } },
-    });
+    for (const type of ['speak', 'ovos.utterance.handled']) {
+      const payload = { type, data: { utterance: 'y' }, context: { request_id } };
+      this.saySealed({ msg_type: 'bus', payload });
+    }
   }
 
   private saySealed(message: JsonObject): void {
@@ -399,7 +399,7 @@ export interface Inside {
   questions: {
     scheduler: object | undefined;
     open: { until: number; isHanded: boolean; envelope: JsonObject }[];
-    hubs: object[];
+    hubs: { saysHandled?: boolean | undefined }[];
     hub: object | undefined;
   };
   [field: string]: unknown;
