@@ -13,9 +13,9 @@ import { writeMeasured } from '../../tools/measured.ts';
 
 /** What a change may not exceed without a reason that is worth the flash of every device, in bytes when gzipped. */
 const CEILINGS: { readonly [name: string]: number } = {
-  'hub-protocol.js': 17_600,
-  'hub-protocol.core.js': 12_150,
-  'hub-protocol.link.js': 21_700,
+  'hub-protocol.js': 17_650,
+  'hub-protocol.core.js': 12_200,
+  'hub-protocol.link.js': 21_800,
   'hub-protocol.identity.js': 9_750,
   'hub-protocol.requests.js': 7_950,
   'hub-protocol.binary.js': 5_100,
