@@ -128,7 +128,7 @@ test('the disclosure comes before unsolicited speech', async () => {
   const { world, client, told } = listen({ lang: 'fr-ca' });
   await until(() => client.state === 'ready');
   world.say('Le minuteur sonne.');
-  await until(() => told.length === 2);
+  await until(() => told.length >= 2);
   assert.equal(told, [['fr', FRENCH], 'Le minuteur sonne.']);
 });
 
@@ -136,10 +136,10 @@ test('the disclosure comes before the sound of speech, and before no other bytes
   const { world, client, told } = listen();
   await until(() => client.state === 'ready');
   world.sendBytes();
-  await until(() => told.length === 1);
+  await until(() => told.length >= 1);
   const speech = { msg_type: 'bin', bin_type: 'tts_audio', metadata: {}, payload: Uint8Array.of(1) } as const;
   world.send(world.hub!.sendBinary(encodeBinary(speech)));
-  await until(() => told.length === 3);
+  await until(() => told.length >= 3);
   assert.equal(told, ['file', ['en', ENGLISH], 'tts_audio']);
 });
 
@@ -257,7 +257,7 @@ test('speech is told as the message, and as an answer is read', async () => {
   world.tell('speak', { image: 'map.png' }, {});
   world.tell('mycroft.audio.play_sound', { utterance: 'beep' }, {});
   world.tell('speak', { utterance: ' ' }, {});
-  await until(() => log.length === 6);
+  await until(() => log.length >= 6);
   const [first, told, second, map, ...rest] = log as [string, [object, string], string, [object, unknown]];
   assert.equal([first, second, rest], ['speak', 'speak', ['mycroft.audio.play_sound', 'speak']]);
   const { displayItems, ...words } = told[0] as Extract<ClientEvent, { type: 'speak' }>;

@@ -91,8 +91,8 @@ test('only answers to this query count', async () => {
   const { query_id } = heard[0]!.metadata;
   const others: JsonObject[] = [
     { msg_type: 'cascade' },
-    { metadata: { query_id: 'other', is_response: true } },
-    { metadata: { query_id } },
+    { metadata: { query_id: 'other', is_response: true, responder_peer: 'hub-2' } },
+    { metadata: { query_id, responder_peer: 'hub-2' } },
     { metadata: null },
     { payload: { type: 'speak', data: { utterance: 'No.' } } },
     { payload: 'No.' },
