@@ -307,83 +307,124 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        if marker in KINDS:\n            if self.kind',
     '        if len(payload) > MAX_CHUNK:\n            raise Refused("message-too-long")\n        if marker in KINDS:\n            if self.kind',
   ]),
-  fault('utf8-by-chunk', 'reassemble session', 'TODO utf8-by-chunk', [
+  fault('utf8-by-chunk', 'reassemble session', 'UTF-8: a JSON message that is not UTF-8 is delivered', [
     PROTOCOL,
     '        self.length += len(payload)\n',
     '        if self.kind == "json":\n            payload = payload.decode("utf-8", "ignore").encode()\n        self.length += len(payload)\n',
   ]),
-  fault('utf8-checked-by-chunk', 'reassemble session', 'TODO utf8-checked-by-chunk', [
-    PROTOCOL,
-    '        self.length += len(payload)\n',
-    '        if self.kind == "json":\n            try:\n                payload.decode()\n            except UnicodeDecodeError:\n                raise Refused("bad-utf8")\n        self.length += len(payload)\n',
-  ]),
-  fault('not-utf8-ends-the-session', 'reassemble session', 'TODO not-utf8-ends-the-session', [
-    PROTOCOL,
-    'return {"type": "dropped", "kind": kind, "length": length, "reason": "not-utf8"}',
-    'raise Refused("bad-utf8")',
-  ]),
-  fault('too-large-ends-the-session', 'reassemble session', 'TODO too-large-ends-the-session', [
-    PROTOCOL,
-    'return {"type": "dropped", "kind": kind, "length": length, "reason": "too-large"}',
-    'raise Refused("message-too-long")',
-  ]),
-  fault('messages-read-and-written-again', 'session', 'TODO messages-read-and-written-again', [
-    SESSION,
-    '    def take_message(self, message):\n        yield message\n',
-    '    def take_message(self, message):\n        if "text" in message:\n            message["text"] = protocol.write_json(protocol.parse_json(message["text"]))\n        yield message\n',
-  ]),
+  fault(
+    'utf8-checked-by-chunk',
+    'reassemble session',
+    [],
+    [
+      PROTOCOL,
+      '        self.length += len(payload)\n',
+      '        if self.kind == "json":\n            try:\n                payload.decode()\n            except UnicodeDecodeError:\n                raise Refused("bad-utf8")\n        self.length += len(payload)\n',
+    ],
+  ),
+  fault(
+    'not-utf8-ends-the-session',
+    'reassemble session',
+    'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost',
+    [
+      PROTOCOL,
+      'return {"type": "dropped", "kind": kind, "length": length, "reason": "not-utf8"}',
+      'raise Refused("bad-utf8")',
+    ],
+  ),
+  fault(
+    'too-large-ends-the-session',
+    'reassemble session',
+    'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on',
+    [
+      PROTOCOL,
+      'return {"type": "dropped", "kind": kind, "length": length, "reason": "too-large"}',
+      'raise Refused("message-too-long")',
+    ],
+  ),
+  fault(
+    'messages-read-and-written-again',
+    'session',
+    'messages: JSON is parsed and written again before it is delivered',
+    [
+      SESSION,
+      '    def take_message(self, message):\n        yield message\n',
+      '    def take_message(self, message):\n        if "text" in message:\n            message["text"] = protocol.write_json(protocol.parse_json(message["text"]))\n        yield message\n',
+    ],
+  ),
   // The handshake and the session
-  fault('message-3-with-braces', 'session', 'TODO message-3-with-braces', [
+  fault('message-3-with-braces', 'session', 'message 3: its payload has 2 bytes', [
     SESSION,
     'yield shake(msg=self.handshake.write().hex())',
     'yield shake(msg=self.handshake.write(b"{}").hex())',
   ]),
-  fault('message-3-as-an-object-of-its-own', 'session', 'TODO message-3-as-an-object-of-its-own', [
-    SESSION,
-    'yield shake(msg=self.handshake.write().hex())',
-    'yield event("transmit", text=write_envelope("shake", {"msg": self.handshake.write().hex()}))',
-  ]),
-  fault('message-1-with-white-space', 'session', 'TODO message-1-with-white-space', [
-    SESSION,
-    'protocol.canonical_json({"binarize": False, "encodings": []})',
-    'b\'{"binarize": false, "encodings": []}\'',
-  ]),
-  fault('message-2-must-say-something', 'session', 'TODO message-2-must-say-something', [
-    ENVELOPES,
-    'protocol.parse_json(data or b"{}")',
-    'protocol.parse_json(data)',
-  ]),
-  fault('noise-told-apart', 'session', 'TODO noise-told-apart', [
-    SESSION,
-    'is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")',
-    'is_payload = refused.code == "payload-not-authentic"',
-  ]),
+  fault(
+    'message-3-as-an-object-of-its-own',
+    'session',
+    'envelope: it has no `noise` in its payload, where a Noise message travels',
+    [
+      SESSION,
+      'yield shake(msg=self.handshake.write().hex())',
+      'yield event("transmit", text=write_envelope("shake", {"msg": self.handshake.write().hex()}))',
+    ],
+  ),
+  fault(
+    'message-1-with-white-space',
+    'session',
+    'message 1: its payload is {"binarize": false, "encodings": []}',
+    [
+      SESSION,
+      'protocol.canonical_json({"binarize": False, "encodings": []})',
+      'b\'{"binarize": false, "encodings": []}\'',
+    ],
+  ),
+  fault(
+    'message-2-must-say-something',
+    'session',
+    'refuses what has to be accepted, such as: a reconnect with an empty payload in message 2',
+    [ENVELOPES, 'protocol.parse_json(data or b"{}")', 'protocol.parse_json(data)'],
+  ),
+  fault(
+    'noise-told-apart',
+    'session',
+    [],
+    [
+      SESSION,
+      'is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")',
+      'is_payload = refused.code == "payload-not-authentic"',
+    ],
+  ),
   fault(
     'pin-overwritten',
     'session',
-    'TODO pin-overwritten',
+    ['pin: the expected event is missing', 'pin: a hub whose key is not the pinned one is accepted'],
     [SESSION, ENFORCES, ''],
     [SESSION, 'if self.pin is None or self.is_suspect:', 'if self.pin != hub_key:'],
   ),
-  fault('pin-suspect-if-another-key-comes', 'session', 'TODO pin-suspect-if-another-key-comes', [
+  fault('pin-suspect-if-another-key-comes', 'session', 'pin-suspect: the event comes where it is not due', [
     SESSION,
     ENFORCES,
     `        if self.pin not in (None, hub_key):\n            yield event("pin-suspect", nodeId=self.node_id)\n${ENFORCES}`,
   ]),
-  fault('never-pins', 'session', 'TODO never-pins', [
+  fault('never-pins', 'session', 'pin: the expected event is missing', [
     SESSION,
     'if self.pin is None or self.is_suspect:',
     'if False:',
   ]),
-  fault('pin-suspect-after-silence', 'session', 'TODO pin-suspect-after-silence', [
-    SESSION,
-    'if error == "kk-refused" else []',
-    'if self.pattern == "KKpsk0" and not self.established and not self.failure else []',
-  ]),
+  fault(
+    'pin-suspect-after-silence',
+    'session',
+    [],
+    [
+      SESSION,
+      'if error == "kk-refused" else []',
+      'if self.pattern == "KKpsk0" and not self.established and not self.failure else []',
+    ],
+  ),
   fault(
     'psk-stored-before-it-is-proved',
     'session',
-    'TODO psk-stored-before-it-is-proved',
+    'psk: the event comes where it is not due',
     [SESSION, ASKS_FOR_PSK, '        self.pending = [event("psk", nodeId=self.node_id, key=psk)]\n'],
     [
       SESSION,
@@ -391,44 +432,56 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return self.pending + self.collect(self.send_message_1(psk))',
     ],
   ),
-  fault('psk-never-stored', 'session', 'TODO psk-never-stored', [SESSION, ASKS_FOR_PSK, '']),
-  fault('psk-never-doubted', 'session', 'TODO psk-never-doubted', [
+  fault('psk-never-stored', 'session', 'psk: the expected event is missing', [SESSION, ASKS_FOR_PSK, '']),
+  fault('psk-never-doubted', 'session', 'psk-suspect: the expected event is missing', [
     SESSION,
     '                yield event("psk-suspect", nodeId=self.node_id)\n',
     '',
   ]),
-  fault('psk-always-asked-for', 'session', 'TODO psk-always-asked-for', [
+  fault('psk-always-asked-for', 'session', 'psk: it is requested although it is stored', [
     SESSION,
     'psk = self.psks.get(self.node_id)',
     'psk = None',
   ]),
-  fault('late-psk-refused', 'session', 'TODO late-psk-refused', [
+  fault('late-psk-refused', 'session', 'psk: one that is provided late or twice is refused', [
     SESSION,
     'return []  # too late, or twice',
     'raise Refused("wrong-state")',
   ]),
-  fault('session-id-from-the-end', 'session', 'TODO session-id-from-the-end', [
+  fault('session-id-from-the-end', 'session', 'session id: it is another one', [
     SESSION,
     'handshake_hash[:16].hex()',
     'handshake_hash[16:].hex()',
   ]),
-  fault('hello-with-other-names', 'session', 'TODO hello-with-other-names', [
+  fault('hello-with-other-names', 'session', 'HELLO: the sealed HELLO lacks site_id', [
     SESSION,
     '{"pubkey": None, "site_id": site_id, **hello}',
     '{"pubkey": None, "siteId": site_id, **hello}',
   ]),
-  fault('hello-with-an-empty-pubkey', 'session', 'TODO hello-with-an-empty-pubkey', [
+  fault('hello-with-an-empty-pubkey', 'session', 'HELLO: its pubkey is an empty string', [
     SESSION,
     '{"pubkey": None, "site_id": site_id, **hello}',
     '{"pubkey": "", "site_id": site_id, **hello}',
   ]),
-  fault('no-sealed-hello', 'session', 'TODO no-sealed-hello', [SESSION, SEALS_HELLO, '']),
-  fault('hello-in-clear', 'session', 'TODO hello-in-clear', [
-    SESSION,
-    SEALS_HELLO,
-    '        yield event("transmit", text=write_envelope("hello", hello))\n',
-  ]),
-  fault('hello-as-bytes', 'session', 'TODO hello-as-bytes', [
+  fault(
+    'no-sealed-hello',
+    'session',
+    [
+      'HELLO: there is no sealed HELLO',
+      'envelopes: one that arrives as bytes before the session is not read',
+    ],
+    [SESSION, SEALS_HELLO, ''],
+  ),
+  fault(
+    'hello-in-clear',
+    'session',
+    [
+      'HELLO: it is sent in the clear once more',
+      'envelopes: one that arrives as bytes before the session is not read',
+    ],
+    [SESSION, SEALS_HELLO, '        yield event("transmit", text=write_envelope("hello", hello))\n'],
+  ),
+  fault('hello-as-bytes', 'session', 'HELLO: it is sealed as a binary message', [
     SESSION,
     'self.seal("json", protocol.encode(write_envelope("hello", hello)))',
     'self.seal("binary", protocol.encode(write_envelope("hello", hello)))',
@@ -438,114 +491,175 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'code=1002 if self.established else 1008',
     'code=1008',
   ]),
-  fault('fails-again-after-a-failure', 'session', 'TODO fails-again-after-a-failure', [
-    SESSION,
-    'if self.state in ("failed", "closed"):\n            return []\n        return self.collect(self.take(data))',
-    'if self.state == "closed":\n            return []\n        return self.collect(self.take(data))',
-  ]),
-  fault('every-close-is-a-refusal', 'session', 'TODO every-close-is-a-refusal', [
-    SESSION,
-    'return "refusal" if code == REFUSAL else "loss"',
-    'return "refusal"',
-  ]),
-  fault('a-heard-hub-can-refuse', 'session', 'TODO a-heard-hub-can-refuse', [
-    SESSION,
-    'if close == "loss" or self.heard:',
-    'if close == "loss":',
-  ]),
-  fault('refused-client-key-is-any-refusal', 'session', 'TODO refused-client-key-is-any-refusal', [
-    SESSION,
-    'return "client-key-refused", "later", "client-key-refused"',
-    'return "refused", "later", "client-key-refused"',
-  ]),
+  fault(
+    'fails-again-after-a-failure',
+    'session',
+    'a failure is final: after a failure the session still says something',
+    [
+      SESSION,
+      'if self.state in ("failed", "closed"):\n            return []\n        return self.collect(self.take(data))',
+      'if self.state == "closed":\n            return []\n        return self.collect(self.take(data))',
+    ],
+  ),
+  fault(
+    'every-close-is-a-refusal',
+    'session',
+    [
+      'endings: close code 1000 is taken for a refusal',
+      'endings: close code 1005 is taken for a refusal',
+      'endings: close code 1001 is taken for a refusal',
+      'endings: close code 1006 is taken for a refusal',
+      'endings: close code 1011 is taken for a refusal',
+      'endings: close code undefined is taken for a refusal',
+      'endings: close code 1013 is taken for a refusal',
+    ],
+    [SESSION, 'return "refusal" if code == REFUSAL else "loss"', 'return "refusal"'],
+  ),
+  fault(
+    'a-heard-hub-can-refuse',
+    'session',
+    'endings: close code 1008 is taken for a refusal once the hub was heard',
+    [SESSION, 'if close == "loss" or self.heard:', 'if close == "loss":'],
+  ),
+  fault(
+    'refused-client-key-is-any-refusal',
+    'session',
+    [],
+    [
+      SESSION,
+      'return "client-key-refused", "later", "client-key-refused"',
+      'return "refused", "later", "client-key-refused"',
+    ],
+  ),
   // A hub
-  fault('hub-pins-the-latest', 'session', 'TODO hub-pins-the-latest', [
-    SESSION,
-    '        if self.client_key is None:\n            yield event("pin", key=key)\n        elif self.client_key != key:\n            raise Refused("client-key-changed")\n',
-    '        if self.client_key != key:\n            yield event("pin", key=key)\n',
-  ]),
-  fault('hub-needs-hello', 'session', 'TODO hub-needs-hello', [
-    SESSION,
-    '            yield hello\n            if hello.get("error") != "no-hello":\n                return\n',
-    '            if hello.get("error") == "no-hello":\n                raise Refused("no-hello")\n            yield hello\n            return\n',
-  ]),
-  fault('hub-takes-every-hello', 'session', 'TODO hub-takes-every-hello', [
-    SESSION,
-    '            self.expects_hello = False\n',
-    '',
-  ]),
-  fault('hub-needs-every-field-of-message-1', 'session', 'TODO hub-needs-every-field-of-message-1', [
-    SESSION,
-    'if binarize not in (None, True, False) or not (encodings is None or is_text_list(encodings)):',
-    'if binarize not in (True, False) or not is_text_list(encodings):',
-  ]),
-  fault('hub-needs-the-version-of-a-client', 'session', 'TODO hub-needs-the-version-of-a-client', [
-    SESSION,
-    'if "max_protocol_version" in payload:\n            check_version(payload)',
-    'check_version(payload)',
-  ]),
+  fault(
+    'hub-pins-the-latest',
+    'session',
+    'accepts what has to be refused, such as: another client key than the pinned one',
+    [
+      SESSION,
+      '        if self.client_key is None:\n            yield event("pin", key=key)\n        elif self.client_key != key:\n            raise Refused("client-key-changed")\n',
+      '        if self.client_key != key:\n            yield event("pin", key=key)\n',
+    ],
+  ),
+  fault(
+    'hub-needs-hello',
+    'session',
+    'refuses what has to be accepted, such as: a first message that is not HELLO',
+    [
+      SESSION,
+      '            yield hello\n            if hello.get("error") != "no-hello":\n                return\n',
+      '            if hello.get("error") == "no-hello":\n                raise Refused("no-hello")\n            yield hello\n            return\n',
+    ],
+  ),
+  fault('hub-takes-every-hello', 'session', [], [SESSION, '            self.expects_hello = False\n', '']),
+  fault(
+    'hub-needs-every-field-of-message-1',
+    'session',
+    'refuses what has to be accepted, such as: message 1 whose payload has no fields',
+    [
+      SESSION,
+      'if binarize not in (None, True, False) or not (encodings is None or is_text_list(encodings)):',
+      'if binarize not in (True, False) or not is_text_list(encodings):',
+    ],
+  ),
+  fault(
+    'hub-needs-the-version-of-a-client',
+    'session',
+    [],
+    [
+      SESSION,
+      'if "max_protocol_version" in payload:\n            check_version(payload)',
+      'check_version(payload)',
+    ],
+  ),
   // MQTT and addresses
-  fault('status-without-key', 'topics', 'TODO status-without-key', [
+  fault(
+    'status-without-key',
+    'topics',
+    [],
+    [
+      MQTT,
+      'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}',
+      'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}\n        derived = {**derived, "status": f"{scope}status"} if last else {}',
+    ],
+  ),
+  fault('wss-on-8084', 'broker', 'broker: the default port of wss is 8084', [
     MQTT,
-    'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}',
-    'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}\n        derived = {**derived, "status": f"{scope}status"} if last else {}',
+    '"wss": 443',
+    '"wss": 8084',
   ]),
-  fault('wss-on-8084', 'broker', 'TODO wss-on-8084', [MQTT, '"wss": 443', '"wss": 8084']),
-  fault('client-id-with-underscores', 'client-id', 'TODO client-id-with-underscores', [
+  fault('client-id-with-underscores', 'client-id', 'client id: characters become _', [
     MQTT,
     're.sub("[^A-Za-z0-9_-]", "-", access_key)',
     're.sub("[^A-Za-z0-9_-]", "_", access_key)',
   ]),
-  fault('presence-with-qos-0', 'presence', 'TODO presence-with-qos-0', [
+  fault('presence-with-qos-0', 'presence', 'presence: qos is 0', [
     MQTT,
     '"qos": 1, "retain"',
     '"qos": 0, "retain"',
   ]),
-  fault('user-agent-with-colons', 'authorization', 'TODO user-agent-with-colons', [
-    AUTHORIZATION,
-    ' or ":" in user_agent:',
-    ':',
-  ]),
-  fault('access-key-in-latin-1', 'authorization', 'TODO access-key-in-latin-1', [
-    AUTHORIZATION,
-    'encode(f"{user_agent}:{access_key}")',
-    'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
-  ]),
-  fault('query-replaced', 'authorization', 'TODO query-replaced', [
-    AUTHORIZATION,
-    'if field and name_of(field) != "authorization"]',
-    'if field == ""]',
-  ]),
+  fault(
+    'user-agent-with-colons',
+    'authorization',
+    'accepts what has to be refused, such as: a colon in the user agent',
+    [AUTHORIZATION, ' or ":" in user_agent:', ':'],
+  ),
+  fault(
+    'access-key-in-latin-1',
+    'authorization',
+    [],
+    [
+      AUTHORIZATION,
+      'encode(f"{user_agent}:{access_key}")',
+      'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
+    ],
+  ),
+  fault(
+    'query-replaced',
+    'authorization',
+    [],
+    [AUTHORIZATION, 'if field and name_of(field) != "authorization"]', 'if field == ""]'],
+  ),
   // Binary messages
-  fault('binary-zeros-at-the-end', 'encode-binary', 'TODO binary-zeros-at-the-end', [
-    BINARY,
-    'return head.to_bytes((length + 7) // 8)',
-    'return (head << -length % 8).to_bytes((length + 7) // 8)',
-  ]),
-  fault('binary-raw-deflate', 'decode-binary', 'TODO binary-raw-deflate', [
-    BINARY,
-    'zlib.decompressobj()',
-    'zlib.decompressobj(-15)',
-  ]),
-  fault('binary-needs-metadata', 'decode-binary', 'TODO binary-needs-metadata', [
-    BINARY,
-    'metadata = object_in(metadata, "bad-metadata") if metadata else {}',
-    'metadata = object_in(metadata, "bad-metadata")',
-  ]),
-  fault('binary-version-2-read', 'decode-binary', 'TODO binary-version-2-read', [
-    BINARY,
-    'bits.take(8) > 1:',
-    'bits.take(8) > 2:',
-  ]),
+  fault(
+    'binary-zeros-at-the-end',
+    'encode-binary',
+    [],
+    [
+      BINARY,
+      'return head.to_bytes((length + 7) // 8)',
+      'return (head << -length % 8).to_bytes((length + 7) // 8)',
+    ],
+  ),
+  fault(
+    'binary-raw-deflate',
+    'decode-binary',
+    'refuses what has to be accepted, such as: a compressed message of type bus',
+    [BINARY, 'zlib.decompressobj()', 'zlib.decompressobj(-15)'],
+  ),
+  fault(
+    'binary-needs-metadata',
+    'decode-binary',
+    'refuses what has to be accepted: no metadata; no metadata before bytes; no metadata, and a compressed payload',
+    [
+      BINARY,
+      'metadata = object_in(metadata, "bad-metadata") if metadata else {}',
+      'metadata = object_in(metadata, "bad-metadata")',
+    ],
+  ),
+  fault(
+    'binary-version-2-read',
+    'decode-binary',
+    'accepts what has to be refused, such as: version 2, type 1',
+    [BINARY, 'bits.take(8) > 1:', 'bits.take(8) > 2:'],
+  ),
   // When to dial
-  fault('pauses-do-not-grow', 'policy', 'TODO pauses-do-not-grow', [
-    POLICY,
-    'self.limit = 2 * limit',
-    'self.limit = limit',
-  ]),
-  fault('pauses-are-not-random', 'policy', 'TODO pauses-are-not-random', [
-    POLICY,
-    'decision = self.dial(limit * draw >> 24, now)',
-    'decision = self.dial(limit, now)',
-  ]),
+  fault('pauses-do-not-grow', 'policy', [], [POLICY, 'self.limit = 2 * limit', 'self.limit = limit']),
+  fault(
+    'pauses-are-not-random',
+    'policy',
+    [],
+    [POLICY, 'decision = self.dial(limit * draw >> 24, now)', 'decision = self.dial(limit, now)'],
+  ),
 ];

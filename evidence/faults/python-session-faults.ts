@@ -178,7 +178,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            self.state = "ready"\n            yield self.ready',
   ]),
   fault('status-403-is-a-loss', 'session', [], [SESSION, 'in (401, 403)', 'in (401,)']),
-  fault('close-1005-is-a-refusal', 'session', 'TODO close-1005-is-a-refusal', [
+  fault('close-1005-is-a-refusal', 'session', 'endings: close code 1005 is taken for a refusal', [
     SESSION,
     'if code == REFUSAL else',
     'if code in (1005, REFUSAL) else',

@@ -224,9 +224,11 @@ function showScene(name: string, number: number, total: number): void {
 }
 
 /** Scenes take seconds, and a client may wait between connections: each has a line, even if the output is not a terminal. */
-function showVerdict({ name, result }: Verdict, number: number, total: number): void {
+function showVerdict({ name, result, reason }: Verdict, number: number, total: number): void {
   const clear = process.stderr.isTTY ? CLEAR_LINE : '';
-  process.stderr.write(`${clear}${count(number, total)} ${result.padEnd(8)} ${name}\n`);
+  process.stderr.write(
+    `${clear}${count(number, total)} ${result.padEnd(8)} ${name}${reason ? `: ${reason}` : ''}\n`,
+  );
 }
 
 function count(number: number, total: number): string {

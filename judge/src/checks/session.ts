@@ -209,7 +209,8 @@ function mistakesInForms(count: number, got: readonly (Fields | null)[], opener:
   const decoded = typeof bytes === 'string' ? textOf(bytes) : undefined;
   if (decoded === undefined || !decoded.startsWith('{')) return [];
   const isOn = steps.slice(0, step).some(({ events }) => has((events as Fields[]) ?? [], 'ready'));
-  if (count > 0) return flags.includes('BytesBeforeSession') ? [BYTES_EARLY] : [];
+  const isUnread = got.length === 0 || has(got, 'close');
+  if (count > 0) return flags.includes('BytesBeforeSession') && isUnread ? [BYTES_EARLY] : [];
   return earlier.includes(decoded) ? [isOn ? BYTES_LATE : BYTES_EARLY] : [];
 }
 
