@@ -1,10 +1,11 @@
 /** What ends a client for good or for a while: `end`, also in a listener, and injected code that fails. */
-import { randomBytes } from 'hub-protocol/node';
+import { fingerprint } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
 import type { ClientEvent } from '../../client/dist/options.js';
-import { endWorlds, newWorld, PSK, until, type World } from './world.ts';
+import { endWorlds, HUB_STATIC, newWorld, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -145,5 +146,55 @@ test('a client whose randomBytes failed at a pause asks a person, and dials agai
   client.resume();
   assert.is((await client.ask('hello')).ending, 'handled');
 });
+
+test('a hub with another key is told with both fingerprints, before the connection and its answers', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  const old = fingerprint(crypto.x25519.publicKey(HUB_STATIC));
+  const seen: string[] = [];
+  client.on('hub-replaced', ({ tell }) => seen.push(tell)).on('connect', () => seen.push('connect'));
+  world.hubStatic = randomBytes(32);
+  world.refusesWith = 1008;
+  world.drop();
+  await client.ask('hello');
+  const fresh = fingerprint(crypto.x25519.publicKey(world.hubStatic));
+  assert.match(seen[0]!, new RegExp(`^The hub has a new key, ${fresh} in place of ${old}, .* operator`));
+  assert.equal(seen.slice(1), ['connect']);
+});
+
+for (const [point, after, expected] of [
+  ['before message 1', 0, /may not know the access key/],
+  ['before message 2', 1, /may have another password or another key/],
+  ['before a message', 2, /may know this client by another key/],
+] as const) {
+  test(`1000 three times in a row ${point} adds what a hub may refuse, and costs nothing`, async () => {
+    const world = newWorld();
+    const tells: string[] = [];
+    const { open } = world.platform;
+    const client = world.start(
+      {},
+      {
+        open(connection) {
+          const texts = (): void => connection.closed({ code: 1000 });
+          const transport = open({ ...connection, received: after === 0 ? () => {} : connection.received });
+          if (after === 0) queueMicrotask(texts);
+          return {
+            ...transport,
+            write(data) {
+              if (after === 2) transport.write(data);
+              if (after === 1 || (after === 2 && typeof data !== 'string')) queueMicrotask(texts);
+            },
+          };
+        },
+      },
+    );
+    client.on('close', ({ tell }) => tells.push(tell));
+    await until(() => tells.length >= 3);
+    assert.match(tells[0]!, /connection was lost/);
+    assert.match(tells[2]!, expected);
+    assert.not.ok(world.types.includes('ask'));
+  });
+}
 
 test.run();

@@ -56,6 +56,10 @@ export class World {
   /** Whether connections end before anything arrives. */
   isDown = false;
   hub: HubSession | undefined;
+  /** The static key of the hub. */
+  hubStatic: Uint8Array = HUB_STATIC;
+  /** The close code that the next connection meets, in place of message 2. */
+  refusesWith: number | undefined;
   clientKey: Uint8Array | undefined;
   #carryOut: (events: HubSessionEvent[]) => void = () => {};
   #drop: () => void = () => {};
@@ -124,7 +128,7 @@ export class World {
   #open({ received, closed }: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
     this.dials++;
     const hub = new HubSession({
-      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_STATIC, psk: DERIVED },
+      ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: this.hubStatic, psk: DERIVED },
       clientKey: this.clientKey,
     });
     this.hub = hub;
@@ -132,7 +136,15 @@ export class World {
     const send = (data: string | Uint8Array): void => queueMicrotask(() => received(data));
     const carryOut = (events: HubSessionEvent[]): void => {
       for (const event of events) {
-        if (event.type === 'transmit') send(event.data);
+        if (
+          event.type === 'transmit' &&
+          this.refusesWith !== undefined &&
+          String(event.data).includes('"msg"')
+        ) {
+          const code = this.refusesWith;
+          this.refusesWith = undefined;
+          queueMicrotask(() => closed(code));
+        } else if (event.type === 'transmit') send(event.data);
         else if (event.type === 'hello') this.greetings.push(event.payload!.session);
         else if (event.type === 'pin') this.clientKey = event.key;
         else if (event.type === 'close') queueMicrotask(() => closed(event.code));
