@@ -287,7 +287,7 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     broken('the request id is missing in the session', [BUILD, 'session.request_id = requestId;', '']),
     broken('a session id decides beside a request id', [
       COLLECTOR,
-      'if (requestId !== undefined) return requestId === this.requestId;',
+      'if (requestId !== undefined) return requestId === this.requestId || requestId === this.continues;',
       'if (requestId === this.requestId) return true;',
     ]),
   ],
