@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Adapter, CannotRun, ProcessAdapter } from './adapter.ts';
+import { C_OPERATIONS, cHeader } from './c-header.ts';
 import { OPERATIONS } from './checks/checks.ts';
 import { didYouMean } from './closest.ts';
 import { changesSince, failuresIn, fixedOf, isTestName, readKnown, toJunit, withKnown } from './known.ts';
@@ -33,6 +34,7 @@ async function main(): Promise<number> {
   if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
   const { connect, listen: listens, mqtt, command } = options;
   if (options.jsonl) return printLines(options);
+  if (options.c) return printHeader(options);
   if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), options);
   if (listens) return finish('client', await judgeClient(options), options);
   if (mqtt !== undefined) return finish(`${mqtt} over MQTT`, await judgeOverMqtt(mqtt, options), options);
@@ -163,6 +165,13 @@ async function printLines({ only, specOnly }: Options): Promise<number> {
     if (!process.stdout.write(printable(`${line}\n`))) await once(process.stdout, 'drain').catch(() => {});
   }
   return 0;
+}
+
+/** Those operations that have vectors in C; @throws CannotRun for another. */
+function printHeader({ only, profile }: Options): 0 {
+  const unknown = only?.find((name) => !C_OPERATIONS.some((operation) => operation === name));
+  if (unknown !== undefined) throw new CannotRun(`--c has no ${unknown}${didYouMean(unknown, C_OPERATIONS)}`);
+  return print(cHeader(version, only, profile === undefined ? undefined : profileOf(profile)));
 }
 
 function print(text: string): 0 {

@@ -198,6 +198,16 @@ test('says with which operation to begin if an adapter declines several', async 
   assert.match(stdout, /Nothing was tested.*: begin with --only select\n/);
 });
 
+test('prints a header of C with the vectors of an operation, and refuses others', async () => {
+  const { stdout } = await run('--c', '--only', 'psk,split');
+  assert.match(stdout, /#define HP_MAX_CHUNK 65000\n[\s\S]*#define HP_ERROR_BAD_HEX "bad-hex"\n/);
+  assert.match(stdout, /hp_psk_vectors\[\] = \{\n\{1, \{\(const unsigned char\[\]\)\{99,/);
+  assert.not.match(stdout, /hp_session_vectors/);
+  const { code, stderr } = await run('--c', '--only', 'identity');
+  assert.is(code, 2);
+  assert.match(stderr, /--c has no identity/);
+});
+
 test('stops testing an operation after 20 requests without an answer, and goes on with the next', async () => {
   const asked: unknown[] = [];
   const send = async ({ op }: Fields): Promise<Fields> => {
@@ -411,7 +421,7 @@ test('--version prints the version of the package', async () => {
 });
 
 for (const [what, args, message] of [
-  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL, --mqtt and --jsonl/],
+  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl and --c/],
   ['two things to judge', ['--listen', '--', 'x'], /expected one of/],
   ['a command without --', ['python3', 'adapter.py'], /unexpected python3: write -- before the command/],
   [
