@@ -134,7 +134,7 @@ test('shows both keys when the hub has a new one, and trusts it when a person ag
 
 test('reports a wrong password, and shows the same fingerprint as the hub', async () => {
   const kiosk = new Kiosk('kiosk-8');
-  await kiosk.prints('The password is wrong');
+  await kiosk.prints('The hub’s answer does not fit the password');
 });
 
 test.run();

@@ -38,7 +38,7 @@ test('ready under XXpsk2 leaves the key fresh, since the hub has not received it
 });
 
 test('a key that the hub refuses stays fresh, and the next connection warns', () => {
-  const keyring = after({ hub: { clientKey: HUB_KEY } }, (pair) => {
+  const keyring = after({ client: { staticKeyIsFresh: true }, hub: { clientKey: HUB_KEY } }, (pair) => {
     pair.advance('client', pair.client.closed(1008));
     assert.is(find(pair.clientEvents, 'ended').reason, 'client-key-refused');
   });

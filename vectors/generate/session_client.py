@@ -19,7 +19,7 @@ UNKNOWN_FIELDS = [
     ("an integer of 20 digits", "NumberToken", {"serial": 12345678901234567890}),
     ("escapes, and what needs none", "Escape", {"text": '"\\/\b\f\n\r\t\x01\x7f\u2028<>&\xe9\U0001f600', "\n": "\x00"}),
     ("known names in another case", "UnknownField", {"Node_Id": "hub-2", "NOISE": {}, "Max_Protocol_Version": 2, "PEER": 1}),
-    ("numbers that every library writes alike", "PlainNumber", {"since": 1764000000000, "load": 0.5, "depth": -12.25}),
+    ("numbers that every library writes alike", "PlainNumber", {"uptime": 1764000000000, "load": 0.5, "depth": -12.25}),
     ("keys out of order, at every depth", "KeyOrder", {"z": {"10": 1, "9": [{"b": 1, "a": 2}]}, "Z": 2, "": 3, "_": 4}),
 ]
 ELSEWHERE = {"hub-2": Keys("another hub").hub_public.hex()}  # the pin of another hub
