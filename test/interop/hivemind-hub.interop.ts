@@ -193,7 +193,8 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     const ended = await new Connection(other).first('ended');
     assert.is(ended.error.code, 'kk-refused');
     assert.is(ended.retry, 'now');
-    assert.is(other.pin, undefined);
+    assert.is(other.pin, account.pin);
+    assert.is(other.isSuspect, true);
   });
 
   check('XXpsk2', 'wrong password: noticed at message 2', async () => {
@@ -203,7 +204,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     assert.is(other.pin, undefined);
   });
 
-  const reinstalled = { ...account, staticKey: randomBytes(32) };
+  const reinstalled = { ...account, staticKey: randomBytes(32), staticKeyIsFresh: true };
 
   check('KKpsk0', 'lost static key: refused', async () => {
     reinstalled.nodeId = account.nodeId;
@@ -219,7 +220,7 @@ for (const name of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]
     const ended = await connection.first('ended');
     assert.is((await connection.first('ready')).pattern, 'XXpsk2');
     assert.is(ended.reason, 'client-key-refused');
-    assert.is(ended.retry, 'never');
+    assert.is(ended.retry, 'later');
     assert.is(ended.error.code, 'client-key-refused');
     assert.match(ended.error.message, /restore|reset/i);
   });

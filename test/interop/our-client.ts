@@ -22,6 +22,8 @@ export interface Account {
   ca: string;
   identity: Identity;
   staticKey: Uint8Array;
+  /** Whether no hub has accepted it yet (default false). */
+  staticKeyIsFresh?: boolean;
   /** The only suite that its crypto supports. */
   suite: Suite;
   patterns?: Pattern[];
@@ -37,9 +39,11 @@ export interface Account {
 }
 
 /** What the account has stored. */
-function keyringOf({ staticKey, nodeId = '', pin, isSuspect = false, psk }: Account): KeyringFields {
+function keyringOf(account: Account): KeyringFields {
+  const { staticKey, staticKeyIsFresh, nodeId = '', pin, isSuspect = false, psk } = account;
   return {
     staticKey,
+    staticKeyIsFresh,
     pins: pin === undefined ? [] : [{ nodeId, key: pin, isSuspect }],
     psks: psk === undefined ? [] : [{ nodeId, key: psk }],
   };
