@@ -67,8 +67,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-19': same('delete-escaped'),
   'P-185': broken('integers have 32 bits', [
     'src/wire/write-json.ts',
-    'encodeToken(value.token)',
-    'encodeToken(/^-?\\d{10,15}$/.test(value.token) ? String(Number(value.token) | 0) : value.token)',
+    '    }\n    out.writeWord(String(value));',
+    '    }\n    out.writeWord(String(canonical ? value | 0 : value));',
   ]),
   'P-20': same('numbers-rewritten'),
   'P-21': none(
