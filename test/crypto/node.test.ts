@@ -31,7 +31,9 @@ function runWith(change: string, program: string, isCounted = false): void {
     const { nobleCrypto } = await import('./src/crypto/noble.ts');
     ${program}`;
   const { status, stderr } = isCounted
-    ? spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script])
+    ? spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', script], {
+        env: { ...process.env, NODE_V8_COVERAGE: process.env.COVERAGE_FOLDER },
+      })
     : spawnSync(process.execPath, [
         '--input-type=module',
         '--eval',

@@ -1317,6 +1317,18 @@ test('a scheduler that cannot be made ends the connection', () => {
   assert.is(shell.told('close')[0]!.error.message, 'no scheduler');
 });
 
+test('a part of a reply that nobody waits for is not told', () => {
+  class Hasty extends RequestScheduler {
+    override receive(message: string, now: number): ReturnType<RequestScheduler['receive']> {
+      this.request(question('stray'), now);
+      return super.receive(message, now);
+    }
+  }
+  const shell = readyShell({ requests: ({ sessionId }) => new Hasty({ sessionId }) });
+  shell.says('speak', { utterance: 'To whom?' }, { request_id: 'stray' });
+  assert.equal([...shell.told('part'), ...shell.told('message')], []);
+});
+
 // Misuse
 
 test('refuses unknown options, and keyrings and times that are not valid', () => {
