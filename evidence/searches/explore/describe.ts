@@ -5,13 +5,13 @@ import type { World } from './world.ts';
 /** @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded */
 export function describe(world: World, isWatched: boolean): string {
   const { connection, keyring, policy, recorded, pinned, asked } = world;
-  const { phase, hasOldTimer, hasHeard, hasLostSession, hasDiffered, isPskFresh, leavesOutKk, readyAt } =
+  const { phase, hasOldTimer, hasHeard, doubt, hasDiffered, isPskFresh, leavesOutKk, readyAt } =
     policy as unknown as {
       [field: string]: unknown;
     };
   const facts: unknown[] = [
     storedLabel(keyring), pinned && short(pinned), asked,
-    phase, hasOldTimer, hasHeard, hasLostSession, hasDiffered, isPskFresh, leavesOutKk,
+    phase, hasOldTimer, hasHeard, doubt, hasDiffered, isPskFresh, leavesOutKk,
     readyAt === undefined,
   ]; // biome-ignore format: facts
   if (isWatched) facts.push(...Object.keys(recorded).sort());

@@ -141,7 +141,7 @@ export function describeLink(world: LinkWorld): string {
     link.state, since(link.deadline), inside.isReady, inside.isCut, inside.isPaced, since(inside.dialAt), inside.failures,
     inside.isOn, session?.state, events.map(({ type }) => type), inputs.length, world.heldNames,
     codeOf(inside.asked), codeOf(inside.cause), asked,
-    policy.phase, policy.hasOldTimer, policy.hasHeard, policy.hasLostSession, policy.hasDiffered, policy.isPskFresh,
+    policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, policy.hasDiffered, policy.isPskFresh,
     policy.leavesOutKk, policy.lastCode, since(policy.readyAt), since(policy.dueAt), policy.sessionState,
     session === undefined || since(policy.sessionStateSince),
     storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.staysFresh, store.isRead,
