@@ -117,7 +117,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('client-takes-32-kib', 'first-contact messages', 'close code 1009: a message was too big', [
     PEERS,
-    'new WebSocket(url, faults.socket)',
+    'new WebSocket(url)',
     'new WebSocket(url, { maxPayload: 32768 })',
   ]),
   fault(

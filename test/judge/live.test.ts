@@ -7,7 +7,6 @@ import { connectTo } from '../../judge/src/live/connect.ts';
 import { Connection } from '../../judge/src/live/connection.ts';
 import { listen } from '../../judge/src/live/listen.ts';
 import { playScenes, type Scene } from '../../judge/src/live/play.ts';
-import { MaskReader } from '../../judge/src/live/websocket-scenes.ts';
 import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
@@ -94,7 +93,7 @@ test('fails an implementation that sends more than expected', async () => {
   assert.instance(error, Failure);
 });
 
-/** The client of this library prefers the required suite. */
+/** An offer without the required suite, which the client of this library refuses. */
 const AESGCM_ALONE = 'suite 25519_AESGCM_SHA256';
 
 test('the client of this library passes every scene of --listen', async () => {
@@ -102,50 +101,6 @@ test('the client of this library passes every scene of --listen', async () => {
   assert.equal(scenes(verdicts, 'failed'), [], failures(verdicts));
   assert.equal(scenes(verdicts, 'declined'), [AESGCM_ALONE]);
   assert.ok(verdicts.length > 30);
-});
-
-test('reaches the optional suite with a client that prefers it', async () => {
-  const { AESGCM, ChaChaPoly } = nodeCrypto.ciphers;
-  const crypto = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
-  const verdicts = await judgeClient({ only: [AESGCM_ALONE], options: () => ({ crypto }) });
-  assert.equal(scenes(verdicts, 'passed'), [AESGCM_ALONE]);
-});
-
-test('names a client that does not answer pings, has one mask, or writes JSON again', async () => {
-  const judged = async (only: string, faults: Faults<ClientOptions>): Promise<string> => {
-    const [verdict] = await judgeClient({ only: [only], patience: IMPATIENT, ...faults });
-    return `${verdict!.result} ${verdict!.failure?.causes}`;
-  };
-  assert.match(
-    await judged('ping', { socket: { autoPong: false } }),
-    /^failed WebSocket: a ping is not answered/,
-  );
-  const same = { generateMask: (mask: Buffer) => mask.fill(7) };
-  assert.match(await judged('masks', { socket: same }), /^failed WebSocket: all frames .* the same mask/);
-  const zeros = { generateMask: (mask: Buffer) => mask.fill(0) };
-  assert.match(await judged('masks', { socket: zeros }), /^failed WebSocket: frames .* masked with zeros/);
-  const write = (text: string): string => JSON.stringify(JSON.parse(text));
-  assert.match(await judged('verbatim', { write }), /^failed messages: JSON is parsed and written again/);
-});
-
-test('reads the masks of frames of all lengths, in any pieces', () => {
-  const frame = (length: number, mask: number): Buffer => {
-    const long = Buffer.alloc(8);
-    long.writeBigUInt64BE(BigInt(length));
-    const head =
-      length < 126
-        ? [0x82, 0x80 | length]
-        : length < 65536
-          ? [0x82, 0xfe, ...long.subarray(6)]
-          : [0x82, 0xff, ...long];
-    return Buffer.from([...head, mask, mask, mask, mask, ...new Uint8Array(length)]);
-  };
-  const stream = Buffer.concat([frame(0, 1), frame(3, 2), frame(300, 3), frame(70000, 4), frame(1, 5)]);
-  for (const size of [1, 7, 100000]) {
-    const reader = new MaskReader();
-    for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size));
-    assert.equal(reader.masks, ['01010101', '02020202', '03030303', '04040404', '05050505']);
-  }
 });
 
 test('the hub of this library passes every scene of --connect', async () => {

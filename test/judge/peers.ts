@@ -23,10 +23,6 @@ export interface Faults<Options> {
   psk?: Uint8Array;
   /** Does not close connections. */
   stays?: true;
-  /** Of the WebSocket of a client. */
-  socket?: WebSocket.ClientOptions;
-  /** Changes JSON that is sent back. */
-  write?: (text: string) => string;
   /** Sends no message back. */
   silent?: true;
   /** Changes what is sent. */
@@ -64,19 +60,13 @@ function handle(
   session: ClientSession | HubSession,
   socket: WebSocket,
   events: (SessionEvent | HubSessionEvent)[],
-  {
-    stays,
-    silent,
-    change = (data) => data,
-    write = (text) => text,
-  }: Pick<Faults<unknown>, 'stays' | 'silent' | 'change' | 'write'>,
+  { stays, silent, change = (data) => data }: Pick<Faults<unknown>, 'stays' | 'silent' | 'change'>,
 ): void {
   for (const event of events) {
     if (event.type === 'transmit') socket.send(change(event.data));
     if (event.type === 'close' && !stays) socket.close(event.code);
     if (event.type === 'message' && !silent) {
-      const messages =
-        event.kind === 'json' ? session.sendJson(write(event.text)) : session.sendBinary(event.bytes);
+      const messages = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
       for (const message of messages) socket.send(message);
     }
   }
@@ -106,7 +96,7 @@ export function startClient(
   let isOver = false;
   const dial = (): void => {
     if (isOver) return;
-    const socket = new WebSocket(url, faults.socket);
+    const socket = new WebSocket(url);
     const own = {
       crypto: nodeCrypto,
       siteId,

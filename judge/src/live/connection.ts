@@ -42,20 +42,12 @@ export interface Line {
   readonly isSilent?: true;
   /** Whether it distinguishes text from bytes, which MQTT does not. */
   readonly tellsText?: true;
-  /** Sends a message in fragments, with a ping between them. */
-  sendSplit?(data: string | Uint8Array): void;
-  /** Sends a ping, and waits for the pong. */
-  ping?(): Promise<boolean>;
 }
 
 export class Connection {
   isClosed = false;
   /** The close code and reason of the other side; 1006 if there was no close frame. None over MQTT. */
   closing: Closing | undefined;
-  /** Sends the next message in fragments, if the transport has them. */
-  splitsNext = false;
-  /** The masks of the frames that have arrived from a client, in hexadecimal. */
-  masks: readonly string[] = [];
   readonly #line: Line;
   readonly #patience: Patience;
   readonly #queue: (string | Uint8Array)[] = [];
@@ -102,15 +94,7 @@ export class Connection {
   }
 
   send(data: string | Uint8Array): void {
-    if (this.isClosed) return;
-    if (this.splitsNext && this.#line.sendSplit !== undefined) this.#line.sendSplit(data);
-    else this.#line.send(data);
-    this.splitsNext = false;
-  }
-
-  /** @returns whether a ping was answered */
-  ping(): Promise<boolean> {
-    return this.#line.ping?.() ?? Promise.resolve(true);
+    if (!this.isClosed) this.#line.send(data);
   }
 
   /**
@@ -214,33 +198,11 @@ export class Connection {
   }
 }
 
-const PING = 'judge';
-
 /** A connection over a WebSocket. */
 export function overWebSocket(socket: WebSocket, patience: Patience): Connection {
   const line: Line = {
     tellsText: true,
     send: (data: string | Uint8Array) => socket.send(data),
-    sendSplit(data) {
-      const [bytes, binary] = [Buffer.from(data), typeof data !== 'string'];
-      const third = Math.ceil(bytes.length / 3);
-      socket.send(bytes.subarray(0, third), { fin: false, binary });
-      socket.ping('between');
-      socket.send(bytes.subarray(third, 2 * third), { fin: false, binary });
-      socket.send(bytes.subarray(2 * third), { fin: true, binary });
-    },
-    ping: () =>
-      new Promise((resolve) => {
-        const timer = setTimeout(() => resolve(false), patience.message);
-        const heard = (data: Buffer): void => {
-          if (data.toString() !== PING) return;
-          clearTimeout(timer);
-          socket.off('pong', heard);
-          resolve(true);
-        };
-        socket.on('pong', heard);
-        socket.ping(PING);
-      }),
     close: (code: number) => {
       socket.close(code);
       setTimeout(() => socket.terminate(), patience.message).unref(); // the other side may never close its own

@@ -37,8 +37,6 @@ export interface HubChanges {
   hello?: string;
   /** Sends the offer before HELLO too. */
   offerFirst?: true;
-  /** Sends HELLO and the offer in fragments, with pings between them. */
-  fragments?: true;
   /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
   repeats?: true;
   /** The number of another hub, with its own node id, static key and PSK. */
@@ -80,10 +78,6 @@ export class JudgeHub {
   readonly clientIds: string[] = [];
   /** How long the client took from the offer to message 3 of the latest XXpsk2, in milliseconds. */
   lastTime: number = Number.NaN;
-  /** The suite that the client chose last. */
-  lastSuite: string | undefined;
-  /** Whether the next connection gets a wrong Sec-WebSocket-Accept. */
-  spoilsAccept = false;
   readonly #own: Secrets;
   readonly #others: Map<number, Secrets> = new Map();
   readonly #derivePsk: (nodeId: string) => Uint8Array;
@@ -124,9 +118,7 @@ export class JudgeHub {
     const hello = changes.hello ?? `{"node_id":${JSON.stringify(own.nodeId)}${fields}}`;
     const offer = `{"max_protocol_version":${version},"noise":${noise}${fields}}`;
     if (changes.offerFirst) connection.send(envelope('shake', offer));
-    connection.splitsNext = changes.fragments ?? false;
     connection.send(envelope('hello', hello));
-    connection.splitsNext = changes.fragments ?? false;
     connection.send(envelope('shake', offer));
     const offeredAt = performance.now();
     if (changes.refused) {
@@ -139,7 +131,6 @@ export class JudgeHub {
       connection.send(envelope('shake', offer));
     }
     const { pattern, suite } = readChoice(first, patterns, suites);
-    this.lastSuite = suite;
     if (changes.expects !== undefined && pattern !== changes.expects) throw new Declined();
     const prologue = buildPrologue(parseJson(hello), parseJson(offer), protocolName(pattern, suite));
     const handshake = new HandshakeState({

@@ -8,7 +8,6 @@ import { type Connection, overWebSocket } from './connection.ts';
 import { JudgeHub } from './hub.ts';
 import { HUB_SCENES } from './hub-scenes.ts';
 import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
-import { MaskReader } from './websocket-scenes.ts';
 
 export interface ListenOptions extends LiveOptions {
   port: number;
@@ -24,20 +23,12 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const scenes = chooseScenes(HUB_SCENES, options);
   const arrivals = new Arrivals<{ connection: Connection; url: string }>(patience.long);
   const server = await openServer(options.port);
-  server.on('connection', (socket, { url = '', socket: raw }) => {
-    const connection = overWebSocket(socket, patience);
-    const reader = new MaskReader();
-    connection.masks = reader.masks;
-    raw.on('data', (bytes: Buffer) => reader.push(bytes));
-    arrivals.add({ connection, url });
+  server.on('connection', (socket, { url = '' }) => {
+    arrivals.add({ connection: overWebSocket(socket, patience), url });
   });
   const { port } = server.address() as { port: number };
   options.onListening(`ws://127.0.0.1:${port}/`);
   const hub = new JudgeHub(nodeId, derivePsk); // takes a second, while the first client connects
-  server.on('headers', (headers) => {
-    const at = headers.findIndex((header) => header.startsWith(ACCEPT));
-    if (hub.spoilsAccept) headers[at] = `${ACCEPT} ${Buffer.alloc(20).toString('base64')}`;
-  });
 
   const connect = async (): Promise<Connection> => {
     const { connection, url } = await arrivals.next();
@@ -51,8 +42,6 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
     server.close();
   }
 }
-
-const ACCEPT = 'Sec-WebSocket-Accept:';
 
 async function openServer(port: number): Promise<WebSocketServer> {
   const server = new WebSocketServer({ host: '127.0.0.1', port });

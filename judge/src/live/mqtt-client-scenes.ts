@@ -7,17 +7,7 @@ import { choice, type Scene } from './play.ts';
 type MqttScene = Scene<JudgeClient, HubConnection>;
 
 /** Over MQTT there is no text, and nothing is closed. An access key that was never issued has its own topics. */
-const OF_WEB_SOCKETS = [
-  'text',
-  'repeats',
-  'close-reasons',
-  'unknown-access-key',
-  'ping',
-  'fragments',
-  'masks',
-  'split-greeting',
-  'wrong-accept',
-];
+const OF_WEB_SOCKETS = ['text', 'repeats', 'close-reasons', 'unknown-access-key'];
 
 const OWN: readonly MqttScene[] = [
   {

@@ -13,17 +13,7 @@ type MqttScene = Scene<JudgeHub, ClientConnection>;
  * Over MQTT, which does not distinguish text from bytes, a hub that greets on a session has lost it: that is
  * `hub-restarted`.
  */
-const OF_WEB_SOCKETS = [
-  'text',
-  'repeats',
-  'repeated-offer',
-  'close-reasons',
-  'ping',
-  'fragments',
-  'masks',
-  'split-greeting',
-  'wrong-accept',
-];
+const OF_WEB_SOCKETS = ['text', 'repeats', 'repeated-offer', 'close-reasons'];
 
 const FORM = 'with QoS 1, retained';
 
