@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPERATIONS } from './checks/checks.ts';
+import type { Difference } from './difference.ts';
 import { printable } from './printable.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -258,12 +259,34 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     const example = [...failed].sort(byPlainness)[0]!.comment;
     return `cause: ${effect}${example && `, such as: ${example}`}. ${note.replace(/(?<=\.) .*/s, '')}`;
   }
+  const difference = commonDifference(failed);
+  if (notes.length > 0 && difference !== undefined) {
+    const [, note] = notes[0]!;
+    return `cause: ${difference}. ${note.replace(/(?<=\.) .*/s, '')}`;
+  }
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
   if (failed[0]!.operation === LIVE) return 'scenes:';
   const comments = commentsOf(failed);
   if (comments === undefined && effect === ACCEPTS) return acceptedTitle(failed);
   if (comments === undefined) return UNKNOWN;
-  return effect === undefined ? `about: ${comments}` : `cause: ${effect}: ${comments}`;
+  if (effect !== undefined) return `cause: ${effect}: ${comments}`;
+  return difference === undefined ? `about: ${comments}` : `cause: ${difference}: ${comments}`;
+}
+
+const MAX_VALUE = 60; // characters of two values
+
+/** What is wrong in all of these responses, if it is the same. */
+function commonDifference(failed: readonly Verdict[]): string | undefined {
+  const differences = failed.map(({ failure }) => failure!.difference);
+  const names = differences.map(({ where }) => where.replace(/^step \d+, |\[\d+\]/g, ''));
+  const [{ expected, got }] = differences as [Difference];
+  const isOne = names.every((name) => name === names[0]);
+  const isSame = differences.every((other) => other.expected === expected && other.got === got);
+  const [name] = names as [string];
+  if (!isOne || !/\./.test(name) || /bytes|text/.test(name)) return undefined; // a field of a structure
+  if (differences.every((other) => other.got === 'nothing')) return `${name} is missing`;
+  if (!isSame || expected.length + got.length > MAX_VALUE) return undefined;
+  return `${name} is ${got} where it is ${expected}`;
 }
 
 /** Names what is accepted by the plainest example, or by all if they are few. */

@@ -370,6 +370,22 @@ test('says what is accepted, or refused, if that is the same in all failures', (
   assert.match(toText([PASSED, { ...FAILED, notes: flagged.notes }]), /about: Topics end/);
 });
 
+test('says what is wrong in all responses, if it is the same', () => {
+  const differing = (where: string, got: string): Verdict => ({
+    ...FAILED,
+    failure: { difference: { where, expected: 'false', got }, causes: [] },
+    notes: { Policy: 'Not every refusal is one of policy. A failure sets it.' },
+  });
+  const failed = [differing('reply.policyDenied', 'true'), differing('reply.policyDenied', 'true')];
+  assert.match(
+    toText([PASSED, ...failed]),
+    /cause: reply\.policyDenied is true where it is false\. Not every refusal is one of policy\.\n/,
+  );
+  const missing = [differing('events[1].reply', 'nothing'), differing('events[2].reply', 'nothing')];
+  assert.match(toText([PASSED, ...missing]), /cause: events\.reply is missing\. Not/);
+  assert.match(toText([PASSED, failed[0]!, differing('reply.text', 'true')]), /about: Not every/);
+});
+
 test('does not count failures that are known, and says which of them pass', () => {
   const known = withKnown([PASSED, FAILED], [wordOf(FAILED)]);
   assert.is(exitStatus(known), 0);
