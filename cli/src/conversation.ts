@@ -129,6 +129,9 @@ class Talk {
     });
     const fail = (event: { error: Error & { code?: string }; tell: string }): void => this.#fail(event);
     this.#client.on('close', fail).on('ask', fail);
+    this.#client.on('disclosure', ({ text = 'The identity has no text that says that an AI answers.' }) =>
+      console.error(text),
+    );
     if (question !== undefined) {
       this.#client.ask(question).then(
         (answer) => this.#answer(answer),

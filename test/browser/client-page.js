@@ -2,7 +2,8 @@
 import { parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client/browser';
 
-const wss = new URLSearchParams(location.search).get('hub');
+const query = new URLSearchParams(location.search);
+const wss = query.get('hub');
 const identity = parseIdentity({
   access_key: 'kiosk-7',
   password: 'correct horse',
@@ -25,9 +26,24 @@ function visit() {
   });
 }
 
+/** Asks a hub that goes away at the first question. Returns what it answers when it is back. */
+function stay() {
+  return new Promise((resolve, reject) => {
+    const client = connect({ identity, allowPlaintext: true });
+    client.on('ask', ({ tell }) => reject(new Error(tell)));
+    client.once('connect', () => client.ask('go').catch(() => {})); // it may go before it has answered
+    client.once('close', async () => {
+      const questions = Array.from({ length: 22 }, (_, i) => client.ask(`question ${i}`));
+      const answers = await Promise.allSettled(questions);
+      client.end();
+      resolve(answers.map(({ value, reason }) => value?.reply.text ?? String(reason)));
+    });
+  });
+}
+
 let result;
 try {
-  result = [await visit(), await visit()];
+  result = query.has('away') ? await stay() : [await visit(), await visit()];
 } catch (error) {
   result = String(error);
 }

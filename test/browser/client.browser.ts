@@ -1,7 +1,8 @@
 /** The client in a page of Chromium: WebSocket, worker, localStorage. */
+import { setTimeout } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { serveHub } from 'hub-protocol-client/hub';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runPage } from './run-page.ts';
@@ -64,6 +65,40 @@ test('a page derives the PSK in a worker, asks, and reconnects with the keyring 
     assert.ok(visits[0]!.progress > 50);
   } finally {
     await hub.stop();
+  }
+});
+
+test('a page whose hub goes away has all its questions answered when the hub is back', async () => {
+  const away = Number(process.env.AWAY ?? 1500);
+  const options = {
+    nodeId: 'hub-1',
+    staticKey: randomBytes(32),
+    clients: new Map([
+      ['kiosk-7', { psk: derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' }) }],
+    ]),
+  };
+  let back: Promise<HubServer> | undefined;
+  const goAway = async (): Promise<HubServer> => {
+    const port = Number(new URL(hub.url).port);
+    await hub.stop();
+    await setTimeout(away);
+    return serveHub({ ...options, port });
+  };
+  const answer = (utterance: string): string => {
+    if (utterance === 'go') back ??= setTimeout(100).then(goAway);
+    return utterance;
+  };
+  const hub = await serveHub({ ...options, answer });
+  try {
+    const page = `?away=1&hub=${encodeURIComponent(hub.url)}`;
+    const answers = await runPage(['client-page.js', WORKER], page);
+    assert.equal(
+      answers,
+      Array.from({ length: 22 }, (_, i) => `You said: question ${i}`),
+    );
+  } finally {
+    await hub.stop();
+    await (await back)?.stop();
   }
 });
 

@@ -559,8 +559,10 @@ for (const [what, step, code, platformCode, args] of FAULTS) {
 
 test('shows one line for each step, and goes on to the answer', async () => {
   const path = await hub();
-  const { code, stdout } = await doctor(path, ...CA, '--keyring', keyring(), '--ask', 'hello');
+  const args = ['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello'];
+  const { code, stdout, stderr } = await runProgram(args);
   assert.is(code, 0, stdout);
+  assert.match(stderr, 'The identity has no text that says that an AI answers.');
   const steps = [
     'address',
     'DNS',
