@@ -784,12 +784,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       "failure: 'unanswered',\n    completion: 'completed',",
     ],
   ),
-  fault(
-    'every-refusal-is-policy',
-    'reply',
-    [],
-    ['src/requests/refusal.ts', 'return NOT_BY_POLICY.indexOf(refusal.code) < 0;', 'return true;'],
-  ),
+  fault('every-refusal-is-policy', 'reply', 'reply.policyDenied is true where it is false', [
+    'src/requests/refusal.ts',
+    'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
+    'return true;',
+  ]),
   fault(
     'request-without-input',
     'request',
