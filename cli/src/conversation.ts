@@ -24,6 +24,7 @@ import {
   OFFERED_SUITES,
   ownField,
   parseEnvelope,
+  printable,
   RemoteError,
   randomBytes,
   readNodeId,
@@ -130,7 +131,7 @@ class Talk {
     const fail = (event: { error: Error & { code?: string }; tell: string }): void => this.#fail(event);
     this.#client.on('close', fail).on('ask', fail);
     this.#client.on('disclosure', ({ text = 'The identity has no text that says that an AI answers.' }) =>
-      console.error(text),
+      console.error(printable(text)),
     );
     if (question !== undefined) {
       this.#client.ask(question).then(

@@ -557,6 +557,16 @@ for (const [what, step, code, platformCode, args] of FAULTS) {
   });
 }
 
+test('shows the disclosure, and nothing in it that a terminal obeys', async () => {
+  const path = there(JSON.parse(readFileSync(await hub(), 'utf8')).data_plane_endpoints, {
+    ai_disclosure: { en: 'An AI\u001b[2J answers.' },
+  });
+  const { stderr } = safe(
+    await runProgram(['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello']),
+  );
+  assert.match(stderr, /^An AI.*answers\.$/m);
+});
+
 test('shows one line for each step, and goes on to the answer', async () => {
   const path = await hub();
   const args = ['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello'];
