@@ -41,7 +41,7 @@ const tokens = (...messages: ('e' | 's' | 'ee' | 'es' | 'se' | 'psk')[][]): Retu
 const AT_START = tokens(['psk', 'e'], ['e', 'ee', 's', 'es'], ['s', 'se']);
 const AT_END = tokens(['e'], ['e', 'ee', 's', 'es'], ['s', 'se', 'psk']);
 
-const KEY_LOST = /^client-key-lost$/;
+const REFUSED = /^refused$/;
 const OTHER_PSK = /^psk-(?:differs|stale)$/;
 
 const FAULTS: readonly Fault[] = [
@@ -85,6 +85,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a client with a new key',
     setup: { client: { staticKey: OTHER }, hub: { ...KK.hub } },
     right: /^client-key-lost$/,
+    looksLike: REFUSED,
     truth: { clientStatic: OTHER },
   },
   {
@@ -105,31 +106,31 @@ const FAULTS: readonly Fault[] = [
       client: { staticKey: { privateKey: CLIENT_STATIC, publicKey: nodeCrypto.x25519.publicKey(OTHER) } },
     },
     right: /^key-pair$/,
-    looksLike: KEY_LOST,
+    looksLike: REFUSED,
   },
   {
     name: 'the other nonce order at the client',
     setup: { client: { crypto: OTHER_NONCE_ORDER } },
     right: /^noise-mistake$/,
-    looksLike: KEY_LOST,
+    looksLike: REFUSED,
   },
   {
     name: 'the other nonce order at the hub',
     setup: { hub: { crypto: OTHER_NONCE_ORDER } },
     right: /^noise-mistake$/,
-    looksLike: KEY_LOST,
+    looksLike: REFUSED,
   },
   {
     name: 'keys of Split that the client swaps',
     setup: { around: { client: withSwappedKeys } },
     right: /^noise-mistake$/,
-    looksLike: KEY_LOST,
+    looksLike: REFUSED,
   },
   {
     name: 'keys of Split that the hub swaps under KKpsk0',
     setup: { ...KK, around: { hub: withSwappedKeys } },
     right: /^noise-mistake$/,
-    looksLike: /^refused$/,
+    looksLike: REFUSED,
   },
   { name: 'psk0 at the hub', setup: { around: { hub: AT_START } }, right: /^noise-mistake$/, isHidden: true },
   { name: 'psk0 at the client', setup: { around: { client: AT_START } }, right: /^noise-mistake$/ },

@@ -161,7 +161,7 @@ test('does not mistake a repeat of message 2 for a message that opened', () => {
     },
   });
   assert.is(client.opened, 0);
-  blames({ client }, 'client-key-lost', 'likely');
+  blames({ client }, 'refused', 'likely');
 });
 
 test('does not mistake a repeat of message 1 for message 3', () => {
@@ -278,7 +278,7 @@ test('message 3 that was lost or overtaken, from the recording of the hub alone 
     });
     assert.match(blames({ hub }, 'message-order', 'likely'), /where message 3 was due/);
     assert.match(blames({ client, hub }, 'message-order'), /lost or overtaken: a Noise message/);
-    assert.match(blames({ client }, 'client-key-lost', 'likely'), /lost, repeated or overtaken/);
+    assert.match(blames({ client }, 'refused', 'likely'), /lost, repeated or overtaken/);
   }
 });
 

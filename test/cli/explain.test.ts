@@ -2,6 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Evidence } from '../../cli/src/explain/evidence.ts';
+import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
 import { hexToBytes } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -20,6 +21,7 @@ import {
   PSK,
   play,
   replacing,
+  type Setup,
   StrangeClient,
   secrets,
   why,
@@ -37,6 +39,11 @@ function trying(cause: RegExp): Pick<Evidence, 'mistakenPsks'> {
         .flat()
         .filter((mistake) => cause.test(mistake.cause)),
   };
+}
+
+/** What a client recorded in one file, connection after connection. */
+function inOneFile(...setups: readonly Setup[]): Recording {
+  return readRecording('client', Buffer.from(setups.flatMap((setup) => play(setup).lines.client).join('\n')));
 }
 
 // Passwords and PSKs
@@ -191,10 +198,11 @@ test('a replaced hub under KKpsk0, from both recordings, and with its key', () =
 });
 
 test('a client that lost its static key under XXpsk2', () => {
-  const { client, hub } = play({ client: { staticKey: wrongPsk }, hub: { ...KK.hub } });
+  const setup: Setup = { client: { staticKey: wrongPsk, staticKeyIsFresh: true }, hub: { ...KK.hub } };
+  const { client, hub } = play(setup);
   blames({ client, hub }, 'client-key-lost');
   blames({ hub }, 'client-key-lost');
-  blames({ client }, 'client-key-lost', 'likely');
+  blames({ client: inOneFile(setup, setup) }, 'client-key-lost', 'likely');
 });
 
 test('a client that lost its static key under KKpsk0', () => {
@@ -226,16 +234,59 @@ test('a replaced hub, though the key given is of another hub', () => {
   blames({ client, hub, hubStatic: HUB_STATIC }, 'hub-replaced');
 });
 
+/** A client whose static key no hub has accepted. */
+const FRESH: Setup = { client: { staticKeyIsFresh: true } };
+/** The same, which the hub refuses at message 3. */
+const REFUSED: Setup = { ...FRESH, after: closing(1008) };
+
+test('a client key that was refused twice in a row, whatever failed earlier between', () => {
+  const unready = play({ ...FRESH, wire: () => [], after: closing(1006) });
+  assert.is(unready.client.isReady, false);
+  for (const between of [[], [{ ...FRESH, wire: () => [], after: closing(1006) }]])
+    blames({ client: inOneFile(REFUSED, ...between, REFUSED) }, 'client-key-lost', 'likely');
+});
+
+test('does not take one refusal of a client key for a lost key', () => {
+  const text = blames({ client: inOneFile(REFUSED) }, 'refused', 'likely');
+  assert.match(text, /once.*somebody between client and hub/);
+  const lost: Setup = { ...FRESH, after: closing(1006) };
+  assert.match(blames({ client: inOneFile(REFUSED, lost, REFUSED) }, 'refused', 'likely'), /once/);
+  const another: Setup = { client: { ...FRESH.client, staticKey: wrongPsk }, after: closing(1008) };
+  assert.match(blames({ client: inOneFile(another, REFUSED) }, 'refused', 'likely'), /once/);
+});
+
+test('does not take a refusal for a lost client key once a hub has accepted the key', () => {
+  const heard: NonNullable<Setup['after']> = ({ client, hub }) => {
+    for (const message of hub.sendJson({})) client.receive(message);
+  };
+  const kk = { ...KK, client: { ...KK.client, ...FRESH.client } };
+  for (const accepted of [kk, { ...FRESH, after: heard }]) {
+    const text = blames({ client: inOneFile(accepted, REFUSED, REFUSED) }, 'refused', 'likely');
+    assert.match(text, /after the handshake, before it sent anything/);
+  }
+  assert.match(blames({ client: play({ after: closing(1008) }).client }, 'refused', 'likely'), /message 3/);
+});
+
+test('takes only 1008 for a refusal, also in recordings of versions that knew more', () => {
+  const { lines } = play(REFUSED);
+  const older = lines.client.map((line) => line.replace('"code":1008', '"code":1000'));
+  assert.not.equal(older, lines.client);
+  const client = readRecording('client', Buffer.from([...older, ...older].join('\n')));
+  assert.is(client.failure?.code, 'dropped');
+  cannotTell({ client });
+});
+
 test('blames no lost client key if the hub recorded another failure', () => {
-  const { client, hub } = play({ hub: { crypto: OTHER_NONCE_ORDER } });
+  const setup = { ...FRESH, hub: { crypto: OTHER_NONCE_ORDER } };
+  const { client, hub } = play(setup);
   assert.is(client.failure?.code, 'client-key-refused');
-  blames({ client }, 'client-key-lost', 'likely');
+  blames({ client: inOneFile(setup, setup) }, 'client-key-lost', 'likely');
   cannotTell({ client, hub });
 });
 
 test('blames no lost client key if the hub accepted the key', () => {
-  const { client, hub } = play({ after: closing(1008) });
-  blames({ client }, 'client-key-lost', 'likely');
+  const { client, hub } = play(REFUSED);
+  blames({ client }, 'refused', 'likely');
   cannotTell({ client, hub });
 });
 

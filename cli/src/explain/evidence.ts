@@ -215,8 +215,7 @@ function pointOf({ role, pattern, opened }: Recording, { code, isOwn, state }: F
     return role === 'client' ? at(1, role) : at(2, role);
   }
   if (code === 'negotiation-refused' || code === 'kk-refused') return at(0, 'hub');
-  if (code === 'client-key-refused') return at(2, 'hub');
-  if (code === 'refused' && pattern === 'KKpsk0') return at(3, 'hub');
+  if (code === 'client-key-refused' || code === 'refused') return at(pattern === 'KKpsk0' ? 3 : 2, 'hub');
   if (role === 'hub' && (state === 'awaiting-message-3' || state === 'awaiting-first-message'))
     return at(1, 'client');
   return undefined;

@@ -160,7 +160,7 @@ function byElimination(examined: Case): Cause | undefined {
 }
 
 function leftOver(
-  { role, staticKeyIsFresh }: Recording,
+  { role, pattern, staticKeyIsFresh, keyWasRefused }: Recording,
   failure: Failure,
   examined: Case,
 ): Cause | undefined {
@@ -197,7 +197,7 @@ function leftOver(
     );
   }
   if (isOwn || role === 'hub' || isRefutedByHub(examined, code)) return undefined;
-  if (staticKeyIsFresh && /^(?:kk|client-key)-refused$/.test(code)) {
+  if (staticKeyIsFresh && code === 'kk-refused') {
     return likely(
       'client-key-lost',
       `${REMOTE_ERRORS['client-key-changed'].means}: the client warned that its key was new (static-key-fresh)`,
@@ -215,15 +215,25 @@ function leftOver(
     return likely('unavailable', `the hub ${closed}: it accepts no connection at the moment`);
   if (code === 'client-key-refused') {
     if (evidence.hub === undefined) examined.wouldHelp.add("the hub's recording");
-    return likely(
-      'client-key-lost',
-      'the hub closed after message 3: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for another reason, looks the same; its recording tells',
-    );
-  }
-  if (code === 'refused')
+    if (keyWasRefused) {
+      return likely(
+        'client-key-lost',
+        'the hub closed with 1008 after message 3, twice in a row: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for another reason, looks the same; its recording tells',
+      );
+    }
+    examined.wouldHelp.add('the session that follows, in the same recording');
     return likely(
       'refused',
-      `the hub ${closed} after the handshake, before it sent anything: it may have revoked the access key, or it could not open the first message of the client`,
+      'the hub closed with 1008 after message 3, once. If the next connection that is ready ends so too, the hub has most likely pinned another static key of this client. Or the hub reads message 3 wrongly, or failed for another reason; or somebody between client and hub closed',
     );
+  }
+  if (code === 'refused') {
+    const unread = pattern === 'XXpsk2' ? 'message 3 or the first message' : 'the first message';
+    const replaced = pattern === 'XXpsk2' ? ', or it may know this client by another key since' : '';
+    return likely(
+      'refused',
+      `the hub ${closed} after the handshake, before it sent anything: it may have revoked the access key, or it could not open ${unread} of the client${replaced}`,
+    );
+  }
   return undefined;
 }

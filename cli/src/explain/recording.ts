@@ -81,6 +81,8 @@ export interface Recording {
   /** How many transport messages of the peer have opened. */
   readonly opened: number;
   readonly staticKeyIsFresh: boolean;
+  /** Whether the static key was refused before in this file: on the latest earlier session that was ready. */
+  readonly keyWasRefused: boolean;
   readonly failure: Failure | undefined;
   readonly ephemeralKey: Uint8Array | undefined;
   /** The first transport message of the peer, if it did not open. */
@@ -89,7 +91,8 @@ export interface Recording {
 
 /** @param path - for messages */
 export function readRecording(path: string, contents: Uint8Array): Recording {
-  const { lines, sessions } = linesOf(path, contents);
+  const sessions = sessionsOf(path, contents);
+  const lines = sessions.at(-1) ?? [];
   const header = lines[0];
   const role = header && ownField(header, 'role');
   if (header === undefined || (role !== 'client' && role !== 'hub')) {
@@ -118,10 +121,10 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const pin = lines.find(({ lookedUp }) => lookedUp === 'pin');
   const end = lines.find(({ ephemeralKey }) => ephemeralKey !== undefined);
   const opened = countOpened(lines);
-  const pattern = OFFERED_PATTERNS.find((known) => known === noise?.pattern);
+  const earlier = earlierWith(text(header, 'publicKey'), sessions);
   return {
     path,
-    sessions,
+    sessions: sessions.length,
     role,
     publicKey: bytesToHex(publicKey),
     header,
@@ -131,7 +134,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     hidden: lines.filter(isHidden).map(hiddenIn),
     hello: hellos.at(-1),
     offer: fromHub[offerAt],
-    pattern,
+    pattern: OFFERED_PATTERNS.find((known) => known === noise?.pattern),
     suite: OFFERED_SUITES.find((suite) => suite === noise?.suite),
     messages,
     pin: pin && text(pin, 'key'),
@@ -139,22 +142,41 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     isReady: lines.some(({ event }) => event === 'ready'),
     opened,
     staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
-    failure: asOnTheWire(failureOf(lines, opened), pattern),
+    keyWasRefused: earlier.at(-1)?.failure?.code === 'client-key-refused',
+    failure: ofAcceptedKey(failureOf(lines, opened), earlier),
     ephemeralKey: end && keyIn(path, end, 'ephemeralKey'),
     sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
   };
 }
 
-/** A refusal of message 3 is the same whether a hub has accepted the key before or not: one may have been pinned since. */
-function asOnTheWire(failure: Failure | undefined, pattern: Pattern | undefined): Failure | undefined {
-  if (failure?.code !== 'refused' || pattern !== 'XXpsk2') return failure;
-  return { ...failure, code: 'client-key-refused' };
+/** A session that was ready. */
+interface Earlier {
+  readonly isAccepted: boolean;
+  readonly failure: Failure | undefined;
 }
 
-/** The lines of the last session, and the number of sessions: a program may append one after the other. */
-function linesOf(path: string, contents: Uint8Array): { lines: JsonObject[]; sessions: number } {
-  let lines: JsonObject[] = [];
-  let [sessions, count, next] = [0, 0, 0];
+/** The sessions of a file before its last one that used the same static key and were ready. */
+function earlierWith(publicKey: string | undefined, sessions: readonly JsonObject[][]): Earlier[] {
+  const own = sessions.slice(0, -1).filter(([header]) => header && text(header, 'publicKey') === publicKey);
+  return own.flatMap((lines) => {
+    const ready = lines.find(({ event }) => event === 'ready');
+    if (ready === undefined) return [];
+    const opened = countOpened(lines);
+    const isAccepted = text(ready, 'pattern') === 'KKpsk0' || opened > 0;
+    return [{ isAccepted, failure: failureOf(lines, opened) }];
+  });
+}
+
+/** A key that a hub has accepted is not what it refuses, even if the program does not store that it was. */
+function ofAcceptedKey(failure: Failure | undefined, earlier: readonly Earlier[]): Failure | undefined {
+  const isAccepted = failure?.code === 'client-key-refused' && earlier.some(({ isAccepted }) => isAccepted);
+  return isAccepted ? { ...failure, code: 'refused' } : failure;
+}
+
+/** The lines of each session: a program may append one after the other. */
+function sessionsOf(path: string, contents: Uint8Array): JsonObject[][] {
+  const sessions: JsonObject[][] = [];
+  let [count, next] = [0, 0];
   for (let from = 0; from < contents.length; from = next + 1) {
     const end = contents.indexOf(LINE_FEED, from);
     next = end < 0 ? contents.length : end;
@@ -168,13 +190,10 @@ function linesOf(path: string, contents: Uint8Array): { lines: JsonObject[]; ses
     if (!isJsonObject(value)) {
       throw new CannotRun(`${path} is not a recording: line ${count} is not a JSON object`);
     }
-    if (value.recording !== undefined) {
-      lines = [];
-      sessions++;
-    }
-    lines.push(value);
+    if (sessions.length === 0 || value.recording !== undefined) sessions.push([]);
+    sessions.at(-1)!.push(value);
   }
-  return { lines, sessions };
+  return sessions;
 }
 
 const LINE_FEED = 0x0a;
@@ -300,13 +319,17 @@ function failureOf(lines: readonly JsonObject[], opened: number): Failure | unde
     .filter((line) => line.call !== undefined)
     .at(-1);
   const last = lines[ended] ?? {};
+  const [closeCode, status] = [numberOf(last.code), numberOf(last.status)];
+  // A refusal is 1008 or an HTTP status. Earlier versions took other close codes for one, too.
+  const isLoss =
+    close < 0 && closeCode !== 1008 && status === undefined && nameIn(last, 'reason').endsWith('refused');
   return {
-    code: nameIn(lines[at], 'error') as ErrorCode,
+    code: isLoss ? 'dropped' : (nameIn(lines[at], 'error') as ErrorCode),
     isOwn: close >= 0,
     isLocal: lines[at]!.isLocal === true,
     state: nameIn(call, 'state'),
-    closeCode: numberOf(last.code),
-    status: numberOf(last.status),
+    closeCode,
+    status,
   };
 }
 
