@@ -15,7 +15,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { findSourceMap, type SourceMapping } from 'node:module';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { seedProcess } from '../test/world/seed.ts';
 
@@ -36,10 +36,13 @@ const SECONDS = new URL('../node_modules/.cache/test-seconds.json', import.meta.
 const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
 
 /**
- * How long a test may run, in seconds, or what a file does before its first one. The slowest of `npm test` takes 4 s, and 20 s on
- * a busy machine. Other tests install packages.
+ * How long a test may run, in seconds, or what a file does before its first one: 20 s, and as much longer as more processes than cores
+ * want to run. The slowest of `npm test` takes 4 s. Other tests install packages.
  */
-const limitOf = (file: string): number => (file.endsWith('.test.ts') ? 60 : 300);
+function limitOf(file: string): number {
+  if (!file.endsWith('.test.ts')) return 300;
+  return Math.min(120, Math.ceil(20 * Math.max(1, loadavg()[0]! / availableParallelism())));
+}
 
 /** A position in a stack. */
 const POSITION = /((?:file:\/\/)?\/[^\s()]+\.ts):(\d+):(\d+)/g;
@@ -127,29 +130,33 @@ async function drain(
   let last = '';
   let running = '';
   let isLate = false;
-  const died = (file: string): Report => {
+  let seconds = 0;
+  const died = (): Report => {
     const how = child!.signalCode ?? `code ${child!.exitCode}`;
-    const what = isLate ? `ran for ${limitOf(file)} s, and was ended` : `exited early, with ${how}`;
+    const what = isLate ? `ran for ${seconds} s, and was ended` : `exited early, with ${how}`;
     child = undefined;
     const where = running === '' ? 'the process, outside of its tests,' : `"${running}"`;
     return { passed: 0, total: 1, failures: `  ${where} ${what}\n` };
   };
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
-    if (child && !child.connected) report(last, 0, died(last));
+    if (child && !child.connected) report(last, 0, died());
     const began = performance.now();
     child ??= fork(self, { env: { ...process.env, FORCE_COLOR: '0' } });
     const current = child;
-    const limit = setTimeout(() => {
-      isLate = true;
-      current.kill('SIGKILL');
-    }, 1000 * limitOf(file));
+    let since = began;
+    // A machine that has become busy meanwhile gives it more time.
+    const limit = setInterval(() => {
+      seconds = limitOf(file);
+      isLate = performance.now() - since > 1000 * seconds;
+      if (isLate) current.kill('SIGKILL');
+    }, 2000);
     running = '';
     const result =
       (await answerOf(child, file, (test) => {
         running = test;
-        limit.refresh();
-      })) ?? died(file);
-    clearTimeout(limit);
+        since = performance.now();
+      })) ?? died();
+    clearInterval(limit);
     isLate = false;
     report(file, (performance.now() - began) / 1000, result);
     last = file;
@@ -158,7 +165,7 @@ async function drain(
   const limit = setTimeout(() => child!.kill(), 60_000); // removing installed packages takes long on a busy machine
   if (child?.exitCode === null) await once(child, 'exit');
   clearTimeout(limit);
-  if (child !== undefined && child.exitCode !== 0) report(last, 0, died(last));
+  if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
 }
 
 /** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
