@@ -1,10 +1,13 @@
-/** Derivations of the PSK: one at a time, since each takes 64 MiB, and none that nobody needs. */
+/** Derivations of the PSK: one at a time, since each takes 64 MiB, none that nobody needs, and in a worker. */
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { HubSession } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deriveInWorker } from '../../client/dist/derive-on-node.js';
 import type { Derive, Platform } from '../../client/dist/options.js';
+import { hex, readVectors, toHex } from '../world/vectors.ts';
 import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
 
 test.after.each(endWorlds);
@@ -120,5 +123,35 @@ test('the worker on Node.js ends when its derivation is stopped', async () => {
   );
   assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
 });
+
+/** One that Node has since 24.7 reports no progress before the end. */
+const isNative = crypto.argon2id !== undefined;
+const [vector] = readVectors('argon2id', 'Psk');
+const { password, salt, psk } = vector!;
+
+test('reports the progress of a worker, and lets timers fire', async () => {
+  const progress: number[] = [];
+  let ticks = 0;
+  const timer = setInterval(() => ticks++, 20);
+  const derived = await deriveInWorker(password, hex(salt), (done) => progress.push(done));
+  clearInterval(timer);
+  assert.ok(ticks > 1);
+  assert.is(toHex(derived), psk);
+  assert.ok(isNative ? progress.length >= 1 : progress.length > 10);
+  assert.is(progress.at(-1), 1);
+});
+
+for (const name of ['browser.js', 'derive-worker-in-browser.js']) {
+  test(`a bundler finds nothing of Node in client/dist/${name}`, async () => {
+    const { errors, warnings } = await build({
+      entryPoints: [fileURLToPath(new URL(`../../client/dist/${name}`, import.meta.url))],
+      bundle: true,
+      write: false,
+      format: 'esm',
+      platform: 'browser',
+    });
+    assert.equal([errors, warnings], [[], []]);
+  });
+}
 
 test.run();

@@ -1,65 +1,225 @@
 /** What ends a client for good or for a while: `end`, also in a listener, and injected code that fails. */
-import { fingerprint } from 'hub-protocol';
+import { fingerprint, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
-import type { ClientEvent } from '../../client/dist/options.js';
+import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
 import { endWorlds, HUB_STATIC, newWorld, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
 const pause = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, time));
 
-/** What makes a client emit each type of event. */
-const CAUSES: { readonly [type in ClientEvent['type']]?: (world: World) => void } = {
-  connecting: () => {},
-  deriving: () => {},
-  connect: () => {},
-  message: (world) => world.say('one'),
-  bytes: (world) => world.sendBytes(),
-  close: (world) => world.drop(),
-  reconnect: (world) => world.drop(),
-  ask: (world) => {
-    world.store.fault = new Error('the disk is full');
+/** How a client comes to emit an event. */
+interface Cause {
+  /** What is prepared before it starts. */
+  readonly before?: (world: World) => void;
+  readonly options?: Partial<ConnectOptions>;
+  /** What happens when it has connected. */
+  readonly whenConnected?: (world: World, client: Client) => void;
+}
+
+const otherHub = { nodeId: 'hub-2', key: new Uint8Array(crypto.x25519.publicKey(randomBytes(32))) };
+const pinned = (nodeId: string, key: Uint8Array<ArrayBuffer>) => (world: World) =>
+  world.store.update((keyring) => updateKeyring(keyring, { type: 'pin', nodeId, key }));
+
+/** What makes a client emit each type of event: a new one does not compile without its row. */
+const CAUSES: { readonly [type in ClientEvent['type']]: Cause } = {
+  connecting: {},
+  deriving: {},
+  connect: {},
+  disclosure: { whenConnected: (world) => world.say('one') },
+  message: { whenConnected: (world) => world.say('one') },
+  speak: { whenConnected: (world) => world.say('one') },
+  envelope: {
+    whenConnected: (world) => world.send(world.hub!.sendJson({ msg_type: 'propagate', payload: {} })),
   },
+  bytes: { whenConnected: (world) => world.sendBytes() },
+  close: { whenConnected: (world) => world.drop() },
+  reconnect: { whenConnected: (world) => world.drop() },
+  ask: {
+    before: (world) => {
+      world.store.fault = new Error('the disk is full');
+    },
+  },
+  unsent: {
+    whenConnected(world, client) {
+      client.once('message', () => client.send({ bad: Number.NaN }));
+      world.say('one');
+    },
+  },
+  dropped: {
+    options: { session: { maxMessage: 5000 } },
+    whenConnected: (world) => world.say('x'.repeat(6000)),
+  },
+  'new-hub': { before: pinned(otherHub.nodeId, otherHub.key) },
+  'static-key-fresh': { before: pinned('hub-1', new Uint8Array(crypto.x25519.publicKey(HUB_STATIC))) },
+  'hub-replaced': {
+    whenConnected(world) {
+      world.hubStatic = randomBytes(32);
+      world.refusesWith = 1008;
+      world.drop();
+    },
+  },
+  end: { whenConnected: (_, client) => client.end() },
+  trace: {},
 };
+const TYPES = Object.keys(CAUSES) as ClientEvent['type'][];
 
 /** Starts a client that derives, connects, and then meets what causes an event. */
 function startFor(type: ClientEvent['type'], world: World): Client {
-  if (type === 'ask') CAUSES.ask!(world);
+  const { before = () => {}, options = {}, whenConnected = () => {} } = CAUSES[type];
+  before(world);
   const client = world.start({
     derive: async (_password, _salt, onProgress) => {
       onProgress(0.5);
       return PSK;
     },
+    ...options,
   });
-  client.on('connect', () => setTimeout(() => world.types.includes('end') || CAUSES[type]!(world), 5));
+  client.once('connect', () =>
+    setTimeout(() => world.types.includes('end') || whenConnected(world, client), 5),
+  );
   return client;
 }
 
-for (const type of Object.keys(CAUSES) as ClientEvent['type'][]) {
+for (const type of TYPES) {
+  if (type === 'end') continue; // below
   test(`end in the listener of ${type} is final`, async () => {
     const world = newWorld();
     const client = startFor(type, world);
-    let hasEnded = false;
-    client.on(type, () => {
-      if (hasEnded) return;
-      hasEnded = true;
-      client.end();
-    });
-    const waiting = client.ask('hello').catch(({ message }: Error) => message);
-    await until(() => hasEnded);
+    client.once(type, () => client.end());
+    const isFirst = type === 'unsent'; // only what is sent during the first message of the hub waits for the store
+    const waiting = isFirst ? 'nothing' : client.ask('hello').catch(({ message }: Error) => message);
+    await until(() => client.state === 'ended');
     const dials = world.dials;
     await pause(30);
     assert.is(client.send({ msg_type: 'ping', payload: {} }), false);
     assert.is(world.types.filter((seen) => seen === 'end').length, 1);
     assert.equal([world.types.at(-1), world.dials], ['end', dials]);
     assert.not.equal(await waiting, undefined);
+    world.store.fault = undefined;
     client.resume();
-    if (type !== 'ask') await until(() => world.dials > dials);
+    await until(() => world.dials > dials);
   });
 }
+
+/** What a listener does that is called with an event once, and what comes of it. */
+const ACTS: { readonly [what: string]: (client: Client) => unknown } = {
+  'resumes the client': (client) => client.resume(),
+  'asks a question': (client) => client.ask('in the listener').catch(() => {}),
+  'sends an envelope': (client) => client.send({ msg_type: 'ping', payload: {} }),
+  'begins a conversation': (client) => client.newConversation(),
+  'removes all listeners of its event': () => {},
+  'throws an error': () => {
+    throw new Error('a fault of the application');
+  },
+};
+
+for (const type of TYPES) {
+  for (const [what, act] of Object.entries(ACTS)) {
+    test(`a listener of ${type} that ${what} disturbs neither the others nor the connection`, async () => {
+      const world = newWorld();
+      const client = startFor(type, world);
+      const heard: string[] = [];
+      const second = (): number => heard.push('second');
+      const first = (event: { type: string }): void => {
+        heard.push('first');
+        client.off(type, first);
+        if (event.type === 'ask') world.store.fault = undefined;
+        if (what.startsWith('removes')) client.off(type, second);
+        act(client);
+      };
+      client.on(type, first).on(type, second);
+      const uncaught = await uncaughtWhile(() => until(() => heard.length >= 2));
+      assert.equal(heard.slice(0, 2), ['first', 'second']); // of this event, also one that was just removed
+      const isThrown = what.startsWith('throws');
+      assert.equal(uncaught, isThrown ? ['a fault of the application'] : []);
+      client.resume();
+      assert.is((await client.ask('hello')).ending, 'handled');
+      assert.is(client.state, 'ready');
+      const { dials } = world;
+      await pause(5);
+      assert.is(world.dials, dials);
+    });
+  }
+}
+
+/** The messages of the errors that are reported as uncaught until something is done, and a moment later. */
+async function uncaughtWhile(act: () => Promise<void>): Promise<string[]> {
+  const messages: string[] = [];
+  const before = process.rawListeners('uncaughtException') as (() => void)[];
+  process.removeAllListeners('uncaughtException');
+  const report = ({ message }: Error): void => void messages.push(message);
+  process.on('uncaughtException', report);
+  try {
+    await act();
+    await pause(2);
+  } finally {
+    process.off('uncaughtException', report);
+    for (const listener of before) process.on('uncaughtException', listener);
+  }
+  return messages;
+}
+
+/** What a client stores, writes and tells, in order. */
+function logOf(world: World): { log: string[]; start: (options?: Partial<ConnectOptions>) => Client } {
+  const log: string[] = [];
+  const keyring: KeyringStore = {
+    load: () => world.store.load(),
+    update(change) {
+      const before = world.store.load();
+      world.store.update(change);
+      const { pins, psks, staticKeyIsFresh } = world.store.load();
+      if (pins !== before.pins) log.push(`store ${pins.length} pin`);
+      if (psks !== before.psks) log.push(`store ${psks.length} psk`);
+      if (staticKeyIsFresh !== before.staticKeyIsFresh) log.push('store that the key is accepted');
+    },
+  };
+  const open: Platform['open'] = (connection) => {
+    const { write, close } = world.platform.open(connection);
+    return {
+      close,
+      write(data) {
+        log.push(typeof data === 'string' ? `write ${JSON.parse(data).msg_type}` : 'write bytes');
+        write(data);
+      },
+    };
+  };
+  const start = (options?: Partial<ConnectOptions>): Client => {
+    const client = world.start(options, { open, keyring });
+    for (const type of ['connect', 'close', 'hub-replaced'] as const) client.on(type, () => log.push(type));
+    return client;
+  };
+  return { log, start };
+}
+
+const FIRST_CONTACT = [
+  'write shake', // message 1
+  ...['store 1 pin', 'store 1 psk'], // which message 2 proves
+  ...['write shake', 'write bytes', 'connect'], // message 3 and HELLO
+  ...['write bytes', 'store that the key is accepted'], // the question, and its answer
+];
+const HUB_WITH_A_NEW_KEY = [
+  'close',
+  ...['write shake', 'close', 'write shake', 'close'], // KKpsk0 fails twice
+  ...['write shake', 'store 1 pin', 'hub-replaced'],
+  ...['write shake', 'write bytes', 'connect', 'write bytes'],
+];
+
+test('what a handshake proves is stored before anything is sent that depends on it', async () => {
+  const world = newWorld();
+  const { log, start } = logOf(world);
+  const client = start();
+  await client.ask('hello');
+  assert.equal(log.splice(0), FIRST_CONTACT);
+  world.hubStatic = randomBytes(32);
+  world.refusesWith = 1008;
+  world.drop();
+  await client.ask('hello');
+  assert.equal(log, HUB_WITH_A_NEW_KEY);
+});
 
 test('end in the listener of any trace is final', async () => {
   for (let count = 1, isOver = false; !isOver; count++) {

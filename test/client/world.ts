@@ -167,9 +167,15 @@ export class World {
   }
 }
 
-/** Waits until something holds. */
+/** How long something may take that a test waits for, in milliseconds. */
+const LONGEST_WAIT = 10_000;
+
+/** Waits until something holds, and throws if it does not come to hold. */
 export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 1));
+  for (const began = performance.now(); !holds(); ) {
+    if (performance.now() - began > LONGEST_WAIT) throw new Error(`it never holds that ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
 }
 
 const worlds: World[] = [];
@@ -183,4 +189,95 @@ export function newWorld(): World {
 
 export function endWorlds(): void {
   for (const world of worlds.splice(0)) world.end();
+}
+
+interface Timer {
+  readonly time: number;
+  /** The module of the client that set it; `undefined` for the modules of others. */
+  readonly module: string | undefined;
+  isRunning: boolean;
+}
+
+const { setTimeout, setInterval, clearTimeout, clearInterval } = globalThis;
+
+/** The timers that are set while it watches: how long they are, and which of the client’s own are still running. */
+export class Timers {
+  readonly #byHandle = new Map<unknown, Timer>();
+  readonly #all: Timer[] = [];
+  readonly #signalAfter = AbortSignal.timeout;
+
+  watch(): void {
+    const add = (time: number, isRunning: boolean): Timer => {
+      const caller = new Error().stack!.split('\n')[3] ?? '';
+      const [, module] = /\/client\/dist\/([\w-]+)\.js/.exec(caller) ?? [];
+      const timer = { time, module, isRunning };
+      this.#all.push(timer);
+      return timer;
+    };
+    const clear = (handle: unknown): void => {
+      const timer = this.#byHandle.get(handle);
+      if (timer !== undefined) timer.isRunning = false;
+    };
+    Object.assign(globalThis, {
+      setTimeout: (run: (...given: unknown[]) => void, time = 0, ...given: unknown[]) => {
+        const timer = add(time, true);
+        const handle = setTimeout(() => {
+          timer.isRunning = false;
+          run(...given);
+        }, time);
+        this.#byHandle.set(handle, timer);
+        return handle;
+      },
+      setInterval: (run: (...given: unknown[]) => void, time = 0, ...given: unknown[]) => {
+        const timer = add(time, true);
+        const handle = setInterval(run, time, ...given);
+        this.#byHandle.set(handle, timer);
+        return handle;
+      },
+      clearTimeout: (handle: NodeJS.Timeout) => {
+        clear(handle);
+        clearTimeout(handle);
+      },
+      clearInterval: (handle: NodeJS.Timeout) => {
+        clear(handle);
+        clearInterval(handle);
+      },
+    });
+    AbortSignal.timeout = (time) => {
+      add(time, false); // it keeps no process running
+      return this.#signalAfter.call(AbortSignal, time);
+    };
+  }
+
+  leave(): void {
+    Object.assign(globalThis, { setTimeout, setInterval, clearTimeout, clearInterval });
+    AbortSignal.timeout = this.#signalAfter;
+  }
+
+  /** Forgets all timers so far. */
+  forget(): void {
+    this.#all.length = 0;
+    this.#byHandle.clear();
+  }
+
+  /**
+   * The times of all timers, or of those of one module, in milliseconds; of those of a second or more, rounded up to seconds.
+   */
+  times(module?: string): number[] {
+    return this.#all
+      .filter((timer) => module === undefined || timer.module === module)
+      .map(({ time }) => (time < 1000 ? time : 1000 * Math.ceil(time / 1000)));
+  }
+
+  /** The modules of the client whose timers are running. */
+  get running(): string[] {
+    return this.#all.flatMap(({ module, isRunning }) => (isRunning && module !== undefined ? [module] : []));
+  }
+
+  /** Waits until the client has no timer any more. */
+  async areOver(): Promise<void> {
+    await until(() => this.running.length === 0).catch(() => {
+      throw new Error(`timers are left of ${this.running}`);
+    });
+  }
 }

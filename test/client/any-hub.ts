@@ -1,0 +1,323 @@
+/**
+ * A server that is a hub over every transport, on one port, with or without TLS: over WebSocket, for clients that poll, and over MQTT
+ * with its own broker. It keeps what it learns of each client.
+ */
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import {
+  HubSession,
+  type HubSessionEvent,
+  type Identity,
+  type JsonObject,
+  parseIdentity,
+  readAuthorization,
+} from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from 'hub-protocol-client/assistant';
+import { headerOf, packet } from 'hub-protocol-judge/internals';
+import { WebSocketServer } from 'ws';
+import { NODE_ID, PASSWORD, DERIVED as PSK } from '../world/keys.ts';
+
+/** What a client has shown to the hub. */
+export class Seen {
+  /** The access key and the name of the program, however the transport carries them. */
+  readonly names: (readonly [accessKey: string | undefined, program: string | undefined])[] = [];
+  /** The payload of each HELLO. */
+  readonly hellos: JsonObject[] = [];
+  /** Each envelope on a session. */
+  readonly envelopes: JsonObject[] = [];
+  /** Pings: frames of a WebSocket, and envelopes. */
+  readonly pings: ('frame' | 'envelope')[] = [];
+  /** How each connection ended: the close code, `disconnect` over HTTPS, or what MQTT was told last. */
+  readonly goodbyes: (number | string)[] = [];
+  /** The keep-alive of each CONNECT, in seconds, and the account. */
+  readonly accounts: (readonly [keepAlive: number, username: string, password: string])[] = [];
+  /** Over MQTT: what the status said, and when the hub was greeted. */
+  readonly statuses: string[] = [];
+  /** The paths that were requested. */
+  readonly requests: string[] = [];
+}
+
+/** How the hub behaves from now on. */
+export interface Behaviour {
+  /** Answers each request of HTTP with this status, and each CONNECT of MQTT with the code. */
+  refusal?: { readonly status: number; readonly connack: number; readonly headers?: string } | undefined;
+  /** Answers no upgrade, no request and no CONNECT. */
+  isStuck?: boolean;
+  /** Accepts the connection, and says nothing on it. */
+  isSilent?: boolean;
+  /** Answers no question. */
+  isMute?: boolean;
+  /** Ends each connection when it is open, with this code and reason. */
+  closesWith?: readonly [code: number, reason: string] | undefined;
+  /** Sends this in place of its HELLO. */
+  greeting?: string | undefined;
+}
+
+/** A connection, as the hub uses it. */
+interface Line {
+  send(data: string | Uint8Array): void;
+  close(code: number, reason: string): void;
+}
+
+interface Peer {
+  receive(data: string | Uint8Array): void;
+  closed(): void;
+}
+
+export class AnyHub {
+  readonly seen: Seen = new Seen();
+  behaviour: Behaviour = {};
+  /** The hub’s X25519 private key. */
+  staticKey: Uint8Array = randomBytes(32);
+  clientKey: Uint8Array | undefined;
+  readonly sockets: Set<Socket> = new Set();
+  /** Over MQTT: publishes something to the latest client. */
+  publish: (data: string, options: { topic?: string; isRetained?: boolean }) => void = () => {};
+  readonly #server: Server;
+  readonly #isTls: boolean;
+  readonly #http = createHttpServer((request, response) => this.#answer(request, response));
+  readonly #webSockets = new WebSocketServer({ noServer: true });
+  /** The client that polls. */
+  #polling: { readonly peer: Peer; readonly texts: string[]; readonly bytes: string[] } | undefined;
+  /** The sessions that are ready. */
+  readonly #sessions = new Set<HubSession>();
+  readonly #lines = new Map<HubSession, Line>();
+
+  private constructor(tls: { key: string; cert: string } | undefined) {
+    this.#isTls = tls !== undefined;
+    const serve = (socket: Socket): void => this.#serve(socket);
+    this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
+    this.#http.on('upgrade', (request, socket, head) => {
+      const { refusal, isStuck } = this.behaviour;
+      this.#name(request);
+      if (isStuck) return;
+      if (refusal === undefined) {
+        this.#webSockets.handleUpgrade(request, socket, head, (accepted) => this.#serveWebSocket(accepted));
+      } else socket.end(`HTTP/1.1 ${refusal.status} no\r\n${refusal.headers ?? ''}content-length: 0\r\n\r\n`);
+    });
+  }
+
+  static async start(tls?: { key: string; cert: string }): Promise<AnyHub> {
+    const hub = new AnyHub(tls);
+    hub.#server.listen(0, '127.0.0.1');
+    await once(hub.#server, 'listening');
+    return hub;
+  }
+
+  stop(): void {
+    this.cut();
+    this.#server.close();
+    this.#http.close();
+    this.#webSockets.close();
+  }
+
+  /** Loses all connections, as a network does. */
+  cut(): void {
+    for (const socket of this.sockets) socket.destroy();
+    this.#polling = undefined;
+  }
+
+  /** Sends something to the clients that are ready. */
+  say(envelope: JsonObject): void {
+    for (const session of this.#sessions) {
+      for (const message of session.sendJson(envelope)) this.#lines.get(session)!.send(message);
+    }
+  }
+
+  /** The identity of a client of this hub. */
+  identity(fields: object = {}): Identity {
+    const { port } = this.#server.address() as AddressInfo;
+    const secure = this.#isTls ? 's' : '';
+    return parseIdentity({
+      access_key: 'kiosk-7',
+      password: PASSWORD,
+      site_id: 'lobby',
+      protocols: { wss: true, https: true, mqtt: true },
+      data_plane_endpoints: {
+        wss: `ws${secure}://localhost:${port}`,
+        https: `http${secure}://localhost:${port}`,
+      },
+      mqtt: {
+        endpoint: `mqtt${secure}://localhost:${port}`,
+        username: 'account',
+        password: 'of the broker',
+        topic_prefix: 'hm/t1/kiosk-7',
+      },
+      ai_disclosure: { en: 'An AI answers.', fr: 'Une IA répond.' },
+      ...fields,
+    });
+  }
+
+  /** What comes first tells MQTT from HTTP. */
+  #serve(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.on('close', () => this.sockets.delete(socket)).on('error', () => {});
+    socket.once('data', (first: Buffer) => {
+      socket.pause();
+      socket.unshift(first);
+      if (first[0] === 0x10) this.#serveMqtt(socket);
+      else this.#http.emit('connection', socket);
+      process.nextTick(() => socket.resume());
+    });
+  }
+
+  #name({ url }: IncomingMessage): void {
+    const { accessKey, userAgent } = readAuthorization(url!) ?? {};
+    this.seen.names.push([accessKey, userAgent]);
+  }
+
+  /** A client has come. */
+  #begin(line: Line): Peer {
+    const { closesWith, greeting, isSilent } = this.behaviour;
+    const session = new HubSession({
+      ...{ crypto, randomBytes, nodeId: NODE_ID, staticKey: this.staticKey, psk: PSK },
+      clientKey: this.clientKey,
+    });
+    const assistant = new Assistant(session);
+    this.#lines.set(session, line);
+    const carryOut = (events: readonly HubSessionEvent[]): void => {
+      for (const event of events) {
+        if (event.type === 'transmit') line.send(event.data);
+        else if (event.type === 'hello') this.seen.hellos.push(event.payload!);
+        else if (event.type === 'pin') this.clientKey = event.key;
+        else if (event.type === 'ready') this.#sessions.add(session);
+        else if (event.type === 'ended') this.#sessions.delete(session);
+        else if (event.type === 'close') line.close(event.code, '');
+        else if (event.type === 'message' && event.kind === 'json') this.#hear(JSON.parse(event.text));
+        if (!this.behaviour.isMute) for (const data of assistant.handle(event)) line.send(data);
+      }
+    };
+    if (closesWith !== undefined) line.close(...closesWith);
+    else if (greeting !== undefined) line.send(greeting);
+    else if (isSilent !== true) carryOut(session.start());
+    return {
+      receive: (data) => carryOut(session.receive(data)),
+      closed: () => carryOut(session.closed()),
+    };
+  }
+
+  #hear(envelope: JsonObject): void {
+    if (envelope.msg_type === 'ping') this.seen.pings.push('envelope');
+    else this.seen.envelopes.push(envelope);
+  }
+
+  #serveWebSocket(socket: import('ws').WebSocket): void {
+    const peer = this.#begin({
+      send: (data) => socket.send(data),
+      close: (code, reason) => socket.close(code, reason),
+    });
+    socket.on('ping', () => this.seen.pings.push('frame'));
+    socket.on('message', (data, isBinary) => peer.receive(isBinary ? (data as Buffer) : data.toString()));
+    socket.on('close', (code) => {
+      this.seen.goodbyes.push(code);
+      peer.closed();
+    });
+  }
+
+  /** Answers a client that polls. */
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { refusal, isStuck } = this.behaviour;
+    const path = new URL(request.url!, 'http://localhost').pathname.slice(1);
+    this.seen.requests.push(path);
+    if (path === 'connect') this.#name(request);
+    if (isStuck) return;
+    if (refusal !== undefined) {
+      const [name, value] = (refusal.headers ?? 'x-none: 0').trim().split(': ') as [string, string];
+      response.writeHead(refusal.status, { [name]: value }).end();
+      return;
+    }
+    response.end(JSON.stringify(this.#poll(path, new URLSearchParams(Buffer.concat(parts).toString()))));
+  }
+
+  #poll(path: string, fields: URLSearchParams): object {
+    if (path === 'connect') {
+      const [texts, bytes]: [string[], string[]] = [[], []];
+      const peer = this.#begin({
+        send: (data) =>
+          typeof data === 'string' ? texts.push(data) : bytes.push(Buffer.from(data).toString('base64')),
+        close: () => {
+          this.#polling = undefined;
+        },
+      });
+      this.#polling = this.behaviour.closesWith === undefined ? { peer, texts, bytes } : undefined;
+      return { status: 'Connected' };
+    }
+    const polling = this.#polling;
+    if (path === 'disconnect') {
+      if (polling !== undefined) this.seen.goodbyes.push(path);
+      polling?.peer.closed();
+      this.#polling = undefined;
+      return { status: 'Disconnected' };
+    }
+    if (polling === undefined) return { error: 'Client is not connected' };
+    if (path === 'get_messages') return { messages: polling.texts.splice(0) };
+    if (path === 'get_binary_messages') return { b64_messages: polling.bytes.splice(0) };
+    const message = fields.get('message')!;
+    polling.peer.receive(fields.get('binary') === '1' ? Buffer.from(message, 'base64') : message);
+    return { status: 'message sent' };
+  }
+
+  /** A broker with one client, and the hub behind it. */
+  #serveMqtt(socket: Socket): void {
+    let received = Buffer.alloc(0);
+    let topic = '';
+    let peer: Peer | undefined;
+    let last = 'nothing';
+    const publish = (data: string | Uint8Array, to = topic, flags = 0): void => {
+      const name = Buffer.from(to);
+      socket.write(packet(0x30 | flags, Buffer.of(0, name.length), name, Buffer.from(data as string)));
+    };
+    this.publish = (data, { topic, isRetained = false }) => publish(data, topic, isRetained ? 1 : 0);
+    const take = (type: number, flags: number, body: Buffer): void => {
+      if (type === 1) this.#connect(socket, body);
+      else if (type === 8) {
+        topic = body.subarray(4, 4 + body.readUInt16BE(2)).toString();
+        socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
+      } else if (type === 12) socket.write(packet(0xd0));
+      else if (type === 14) this.seen.goodbyes.push(last);
+      else if (type === 3) {
+        const end = 2 + body.readUInt16BE(0);
+        const hasId = (flags & 6) !== 0;
+        if (hasId) socket.write(packet(0x40, body.subarray(end, end + 2)));
+        const data = body.subarray(hasId ? end + 2 : end);
+        if (body.subarray(2, end).toString().endsWith('/status')) {
+          last = data.toString();
+          this.seen.statuses.push(last);
+        } else if (peer !== undefined) peer.receive(data);
+        else {
+          this.seen.statuses.push('greeting');
+          peer = this.#begin({ send: publish, close: () => {} }); // what HELLO says does not matter
+        }
+      }
+    };
+    socket.on('data', (part: Buffer) => {
+      received = Buffer.concat([received, part]);
+      for (let header = headerOf(received); header !== undefined; header = headerOf(received)) {
+        const end = header.start + header.length;
+        if (received.length < end) return;
+        const [first, body] = [received[0]!, received.subarray(header.start, end)];
+        received = received.subarray(end);
+        take(first >> 4, first & 15, body);
+      }
+    });
+    socket.on('close', () => peer?.closed());
+  }
+
+  /** CONNECT: MQTT 3.1.1, section 3.1. */
+  #connect(socket: Socket, body: Buffer): void {
+    const texts: string[] = [];
+    for (let at = 10; at + 2 <= body.length; at += 2 + body.readUInt16BE(at)) {
+      texts.push(body.subarray(at + 2, at + 2 + body.readUInt16BE(at)).toString());
+    }
+    const [id = '', , , username = '', password = ''] = texts;
+    this.seen.names.push([undefined, id]);
+    this.seen.accounts.push([body.readUInt16BE(8), username, password]);
+    if (this.behaviour.isStuck) return;
+    socket.write(packet(0x20, Buffer.of(0, this.behaviour.refusal?.connack ?? 0)));
+  }
+}
