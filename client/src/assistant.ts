@@ -17,17 +17,23 @@ export class Assistant {
   readonly #session: HubSession;
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = Math.random().toString(16).slice(2, 10);
-  readonly #answer: (utterance: string) => string;
+  readonly #answer: (utterance: string) => string | Promise<string>;
+  readonly #later: (seal: () => Uint8Array[]) => void;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
-  /** @param answer - answers an utterance (default: repeats it) */
+  /**
+   * @param answer - answers an utterance, at once or later (default: repeats it)
+   * @param later - sends what a function returns, or deals with what it throws, after a later answer
+   */
   constructor(
     session: HubSession,
-    answer: (utterance: string) => string = (utterance) => `You said: ${utterance}`,
+    answer: (utterance: string) => string | Promise<string> = (utterance) => `You said: ${utterance}`,
+    later: (seal: () => Uint8Array[]) => void = () => {},
   ) {
     this.#session = session;
     this.#answer = answer;
+    this.#later = later;
   }
 
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
@@ -53,8 +59,21 @@ export class Assistant {
       return this.#emit('hive.policy.denied', denial, payload);
     }
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
+    const answer = this.#answer(utterance);
+    if (typeof answer === 'string') return this.#speak(answer, payload);
+    answer.then(
+      (text) => this.#later(() => this.#speak(text, payload)),
+      (error) =>
+        this.#later(() => {
+          throw error;
+        }),
+    );
+    return [];
+  }
+
+  #speak(utterance: string, payload: JsonObject): Uint8Array[] {
     return [
-      ...this.#emit('speak', { utterance: this.#answer(utterance) }, payload),
+      ...this.#emit('speak', { utterance }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),
     ];
   }

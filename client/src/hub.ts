@@ -1,172 +1,158 @@
-/** `hub-protocol-client/hub`: a hub over WebSocket for Node.js, with `ws`, that answers utterances. */
-import { createServer as createHttpServer } from 'node:http';
-import { createServer } from 'node:https';
+/** `hub-protocol-client/hub`: a hub over WebSocket for Node.js, with `ws`. docs/guides/hub.md has a whole program. */
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import {
-  HubSession,
-  type HubSessionEvent,
-  type LocalError,
-  RemoteError,
-  readAuthorization,
-} from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import type { Duplex } from 'node:stream';
+import { RemoteError, readAuthorization } from 'hub-protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { Assistant } from './assistant.ts';
+import { type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { keepAlive } from './ws.ts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
+export type { HubClient, HubConnection, HubConnectionEvent, ServedOptions } from './hub-connection.ts';
 
-export interface HubServerOptions {
+/** The options of a hub over WebSocket. */
+export interface HubOptions extends ServedOptions {
+  /** The most connections at a time (default 1000). Further ones get the HTTP status 503, and their clients try again later. */
+  maxConnections?: number | undefined;
+  /** The time between pings, in milliseconds (default 30 000). A connection that does not answer one before the next ends. */
+  pingEvery?: number | undefined;
+}
+
+/** The options of a hub with a server of its own. */
+export interface HubServerOptions extends HubOptions {
   /** The server's key and certificate as PEM. Without it anyone on the network path can read the access keys: only for a server behind a TLS proxy. */
   tls?: { key: string; cert: string } | undefined;
-  /** The port on the loopback interface (default: any that is free). */
+  /** The port (default: any that is free). */
   port?: number | undefined;
-  /** The name of the hub. Every PSK depends on it. */
-  nodeId: string;
-  /** The hub's X25519 private key, 32 bytes. */
-  staticKey: Uint8Array;
-  /** The clients by access key. Changes apply to the next connection. */
-  clients: Map<string, HubClient>;
-  /** Answers an utterance of a client (default: repeats it). */
-  answer?: ((utterance: string) => string) | undefined;
-  /** Called when the static key of a client is pinned, to store it. */
-  onPinned?: ((accessKey: string) => void) | undefined;
-  /**
-   * Called when a connection ends before it is ready, with the cause and the state that the session was in. A client whose password is
-   * wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client, and to nobody else.
-   */
-  onRefused?: ((error: LocalError | RemoteError, state: HubSession['state']) => void) | undefined;
-  /** Called with an error that was thrown while a message was handled. The error ends only that connection. */
-  onFault?: ((error: unknown) => void) | undefined;
+  /** The address to listen at (default 127.0.0.1: only programs on this machine can connect). `0.0.0.0` is every IPv4 address. */
+  host?: string | undefined;
 }
 
-/** What a hub stores of a client. */
-export interface HubClient {
-  /** 32 bytes: `derivePsk` of the client's password. */
-  psk: Uint8Array;
-  /** The client's static public key, 32 bytes, which the hub sets at first contact. */
-  clientKey?: Uint8Array;
-}
-
-export interface HubServer {
-  /** The address on this machine, `wss://localhost:…` with TLS. */
-  readonly url: string;
+/** A hub without a server. */
+export interface Hub {
+  /** Takes a request for a WebSocket: pass it to the event `upgrade` of an HTTP server. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The connections of known clients, also those that are not ready yet. */
+  readonly connections: ReadonlySet<HubConnection>;
   /** Drops all connections silently, as a network does. */
   cut(): void;
+  /** Drops all connections, and accepts no more. */
   stop(): Promise<void>;
 }
 
-/**
- * Starts a hub on the loopback interface.
- * @throws the system's error, with the `syscall` `listen`, if the port cannot be used
- */
-export async function serveHub(options: HubServerOptions): Promise<HubServer> {
-  const { tls, port = 0 } = options;
-  const server = tls === undefined ? createHttpServer() : createServer(tls);
-  // No WebSocket message is longer than the maximum of a cleartext envelope.
-  const sockets = new WebSocketServer({ server, maxPayload: 256 * 1024 });
-  sockets.on('connection', (socket, request) =>
-    serveSocket(socket, readAuthorization(request.url!)?.accessKey, options),
-  );
-  await new Promise<void>((resolve, reject) => {
-    sockets.on('listening', resolve).on('error', reject); // events of the server, such as a port that is in use
-    server.listen(port, '127.0.0.1');
-  });
-  const address = server.address() as AddressInfo;
+export interface HubServer extends Hub {
+  /** The address on this machine, `wss://localhost:…` with TLS. */
+  readonly url: string;
+  /** Uses another certificate from the next connection on, since the present one expires. */
+  renew(tls: { key: string; cert: string }): void;
+}
+
+/** The part of a WebSocket of `ws` that a hub needs. */
+type Socket = Pick<WebSocket, 'on' | 'send' | 'close' | 'terminate' | 'ping' | 'readyState'> & {
+  readonly bufferedAmount?: number;
+};
+
+/** No WebSocket message is longer than the maximum of a cleartext envelope. */
+const MAX_PAYLOAD = 256 * 1024;
+/** A client for which more bytes than this wait does not read them. It is twice the longest message. */
+const MAX_BUFFERED = 64 * 2 ** 20;
+/** How long a peer may take to close, in milliseconds. */
+const CLOSE_TIMEOUT = 5000;
+
+/** Makes a hub for an HTTP server of your own. */
+export function createHub(options: HubOptions): Hub {
+  const { maxConnections = 1000 } = options;
+  const limits = { maxPayload: MAX_PAYLOAD, closeTimeout: CLOSE_TIMEOUT };
+  const sockets = new WebSocketServer({ noServer: true, ...limits });
+  const connections = new Set<HubConnection>();
   const cut = (): void => {
     for (const socket of sockets.clients) socket.terminate();
   };
   return {
-    url: `${tls === undefined ? 'ws' : 'wss'}://localhost:${address.port}`,
+    connections,
     cut,
     async stop() {
       cut();
       sockets.close();
-      await new Promise((resolve) => server.close(resolve));
+    },
+    upgrade(request, socket, head) {
+      if (sockets.clients.size >= maxConnections) {
+        socket.on('error', () => socket.destroy());
+        socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+        return;
+      }
+      sockets.handleUpgrade(request, socket, head, (accepted) => {
+        const connection = serveSocket(accepted, readAuthorization(request.url!)?.accessKey, options);
+        if (connection === undefined) return;
+        connections.add(connection);
+        accepted.on('close', () => connections.delete(connection));
+      });
     },
   };
 }
 
-/** Stores a client's key, and returns whether it is the stored one: another may have been stored since the session began. */
-export function pin(client: HubClient, key: Uint8Array): boolean {
-  client.clientKey ??= key;
-  return Buffer.compare(client.clientKey, key) === 0;
+/**
+ * Starts a hub.
+ * @throws the system's error, with the `syscall` `listen`, if the port cannot be used
+ */
+export async function serveHub(options: HubServerOptions): Promise<HubServer> {
+  const { tls, port = 0, host = '127.0.0.1' } = options;
+  const hub = createHub(options);
+  const server = tls === undefined ? createHttpServer() : createServer(tls);
+  server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
+  server.on('upgrade', hub.upgrade);
+  await new Promise<void>((resolve, reject) => {
+    server.on('listening', resolve).on('error', reject); // such as a port that is in use
+    server.listen(port, host);
+  });
+  const address = server.address() as AddressInfo;
+  const name = /^(?:127\.0\.0\.1|0\.0\.0\.0|::1?)$/.test(host) ? 'localhost' : host;
+  return {
+    ...hub,
+    url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${address.port}`,
+    renew(renewed) {
+      (server as Server).setSecureContext(renewed);
+    },
+    async stop() {
+      const stopped = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await hub.stop();
+      await stopped;
+    },
+  };
 }
 
 /**
  * Serves one connection.
  * @param accessKey - what the client says it is; `undefined` if it does not say
+ * @returns the connection; `undefined` if the client is unknown
  */
 export function serveSocket(
-  socket: WebSocket,
+  socket: Socket,
   accessKey: string | undefined,
-  options: HubServerOptions,
-): void {
-  const { nodeId, staticKey, clients, answer, onPinned, onRefused, onFault } = options;
+  options: HubOptions,
+): HubConnection | undefined {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
-  const client = accessKey === undefined ? undefined : clients.get(accessKey);
+  const client = accessKey === undefined ? undefined : options.clients.get(accessKey);
   if (accessKey === undefined || client === undefined) {
     socket.close(1008);
     const message =
       accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
-    onRefused?.(new RemoteError('access-refused', message), 'new');
-    return;
+    options.onRefused?.(new RemoteError('access-refused', message), 'new');
+    return undefined;
   }
-  const { psk, clientKey } = client;
-  const session = new HubSession({
-    crypto: nodeCrypto,
-    nodeId,
-    staticKey,
-    randomBytes,
-    psk,
-    clientKey,
+  const connection = new ServedConnection(accessKey, client, options, {
+    write(data) {
+      if ((socket.bufferedAmount ?? 0) > MAX_BUFFERED) socket.terminate();
+      else socket.send(data);
+    },
+    close: (code) => socket.close(code),
+    cut: () => socket.terminate(),
   });
-
-  let isReady = false;
-  let isOlder = false;
-  let state = session.state; // before the latest input
-  const assistant = new Assistant(session, answer);
-  const handle = (input: () => HubSessionEvent[]): void => {
-    state = session.state;
-    try {
-      carryOut(input());
-    } catch (error) {
-      session.closed();
-      socket.terminate(); // one client's messages must not end the connections of the others
-      onFault?.(error);
-    }
-  };
-  const carryOut = (events: HubSessionEvent[]): void => {
-    for (const event of events) {
-      if (event.type === 'transmit') socket.send(event.data);
-      else if (event.type === 'pin' && !pin(client, event.key)) {
-        session.closed(); // ignore messages of this client until the socket is closed
-        socket.close(1008);
-        const message = 'a faster connection of this access key has pinned another key';
-        onRefused?.(new RemoteError('client-key-changed', message), state);
-        return;
-      } else if (event.type === 'pin') onPinned?.(accessKey);
-      else if (event.type === 'close') socket.close(event.code);
-      else if (event.type === 'ready') isReady = true;
-      else if (event.type === 'ended' && !isReady) {
-        const message = 'the client does not speak protocol 3: update it';
-        onRefused?.(isOlder ? new RemoteError('protocol-version', message) : event.error, state);
-      }
-      for (const message of assistant.handle(event)) socket.send(message);
-    }
-  };
-  // Time for a slow client to derive its PSK.
-  const deadline = setTimeout(() => {
-    if (session.state !== 'ready') socket.terminate();
-  }, 120_000);
-  socket.on('message', (data, isBinary) => {
-    handle(() => session.receive(isBinary ? (data as Buffer) : data.toString()));
-    // The session ignores a HANDSHAKE without `noise`.
-    const isIgnored = state === 'awaiting-message-1' && session.state === state;
-    if (isIgnored && JSON.parse(data.toString()).msg_type === 'shake') isOlder = true;
-  });
-  socket.on('close', (code) => {
-    clearTimeout(deadline);
-    handle(() => session.closed(code));
-  });
-  handle(() => session.start());
+  keepAlive(socket, options.pingEvery);
+  socket.on('message', (data, isBinary) => connection.receive(isBinary ? (data as Buffer) : data.toString()));
+  socket.on('close', (code) => connection.closed(code));
+  connection.start();
+  return connection;
 }

@@ -2,47 +2,47 @@
  * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
-import { HubSession, type HubSessionEvent } from 'hub-protocol';
-import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import mqtt from 'mqtt';
-import { Assistant } from './assistant.ts';
-import { type HubServerOptions, pin } from './hub.ts';
+import { RemoteError } from 'hub-protocol';
+import mqtt, { type MqttClient } from 'mqtt';
+import { type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 
-export interface MqttHubOptions
-  extends Pick<HubServerOptions, 'nodeId' | 'staticKey' | 'clients' | 'answer' | 'onPinned' | 'onFault'> {
+/** The options of a hub over MQTT. */
+export interface MqttHubOptions extends ServedOptions {
   /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
   broker: { url: string; ca?: string; username: string; password: string };
   /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number | undefined;
+  /** The pause before the hub connects again to a broker that it has lost, in milliseconds (default 1000). */
+  reconnectAfter?: number | undefined;
+  /** Called when the broker is lost, or cannot be reached again. */
+  onLost?: ((error: Error | undefined) => void) | undefined;
 }
 
 export interface MqttHub {
+  /** The connections of clients, also those that are not ready yet. */
+  readonly connections: ReadonlySet<HubConnection>;
   stop(): Promise<void>;
 }
 
 interface Peer {
-  session: HubSession;
-  assistant: Assistant;
+  connection: ServedConnection;
   idle: NodeJS.Timeout;
 }
 
 /**
- * Starts a hub.
+ * Starts a hub. When it loses the broker, all its sessions end, and it connects again.
  * @throws the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
-  const { broker, base, nodeId, staticKey, clients, answer, onPinned, onFault, idle = 300_000 } = options;
+  const { broker, base, nodeId, clients, idle = 300_000, reconnectAfter = 1000 } = options;
   const { url, ...account } = broker;
-  // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again.
-  const connection = await mqtt.connectAsync(url, {
-    ...account,
-    clientId: `hub-${nodeId}`,
-    reconnectPeriod: 0,
-  });
-  connection.on('error', () => {}); // `close` follows
   const peers = new Map<string, Peer>();
+  const connections = new Set<HubConnection>();
+  let connection: MqttClient;
+  let again: NodeJS.Timeout | undefined;
+  let isStopped = false;
 
   /** The broker restricts each client to its own topics, so the topic identifies the client. */
   const receive = (accessKey: string, payload: Uint8Array): void => {
@@ -52,56 +52,72 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       return;
     }
     peer.idle.refresh();
-    handle(accessKey, peer.assistant, peer.session.receive(payload));
+    peer.connection.receive(payload);
   };
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const client = clients.get(accessKey);
-    if (client === undefined) return; // over MQTT silence is the only refusal
-    const session = new HubSession({ crypto: nodeCrypto, randomBytes, nodeId, staticKey, ...client });
-    const assistant = new Assistant(session, answer);
-    peers.set(accessKey, { session, assistant, idle: setTimeout(() => forget(accessKey), idle) });
-    handle(accessKey, assistant, session.start());
+    if (client === undefined) {
+      // Over MQTT silence is the only refusal.
+      options.onRefused?.(new RemoteError('access-refused', 'this hub does not know its access key'), 'new');
+      return;
+    }
+    const end = (): void => forget(accessKey);
+    const served = new ServedConnection(accessKey, client, options, {
+      write(data) {
+        const payload = typeof data === 'string' ? data : Buffer.from(data);
+        connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
+      },
+      close: end,
+      cut: end,
+    });
+    peers.set(accessKey, { connection: served, idle: setTimeout(end, idle) });
+    connections.add(served);
+    served.start();
   };
   const forget = (accessKey: string): void => {
     const peer = peers.get(accessKey);
     if (peer === undefined) return;
     peers.delete(accessKey);
+    connections.delete(peer.connection);
     clearTimeout(peer.idle);
-    peer.session.closed();
+    peer.connection.closed();
   };
-  const handle = (accessKey: string, assistant: Assistant, events: HubSessionEvent[]): void => {
-    const send = (data: string | Uint8Array): void => {
-      const payload = typeof data === 'string' ? data : Buffer.from(data);
-      connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
-    };
-    try {
-      for (const event of events) {
-        if (event.type === 'transmit') send(event.data);
-        else if (event.type === 'pin' && !pin(clients.get(accessKey)!, event.key)) {
-          forget(accessKey); // a faster session of this access key has pinned another key
-          return;
-        } else if (event.type === 'pin') onPinned?.(accessKey);
-        else if (event.type === 'close') forget(accessKey);
-        assistant.handle(event).forEach(send);
-      }
-    } catch (error) {
-      forget(accessKey); // one client's messages must not end the sessions of the others
-      onFault?.(error);
-    }
+  // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again: so it is not `mqtt`
+  // that connects again.
+  const open = async (): Promise<void> => {
+    const settings = { ...account, clientId: `hub-${nodeId}`, reconnectPeriod: 0 };
+    connection = await mqtt.connectAsync(url, settings);
+    connection.on('error', () => {}); // `close` follows
+    connection.on('message', (topic, payload, { retain }) => {
+      if (retain) return; // a retained message belongs to no session
+      const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
+      if (kind === 'in') receive(accessKey, payload);
+      else if (payload.toString() === 'offline') forget(accessKey);
+    });
+    connection.on('close', () => lost());
+    if (isStopped) connection.end(true);
+    await connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 }).catch((error) => {
+      connection.end(true);
+      throw error;
+    });
+  };
+  const lost = (error?: Error): void => {
+    [...peers.keys()].forEach(forget);
+    clearTimeout(again);
+    if (isStopped) return;
+    options.onLost?.(error);
+    again = setTimeout(() => open().catch(lost), reconnectAfter);
+  };
+  const stop = async (): Promise<void> => {
+    isStopped = true;
+    clearTimeout(again);
+    await connection?.endAsync();
   };
 
-  connection.on('message', (topic, payload, { retain }) => {
-    if (retain) return; // a retained message belongs to no session
-    const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
-    if (kind === 'in') receive(accessKey, payload);
-    else if (payload.toString() === 'offline') forget(accessKey);
+  await open().catch(async (error) => {
+    await stop();
+    throw error;
   });
-  connection.on('close', () => [...peers.keys()].forEach(forget));
-  await connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 });
-  return {
-    async stop() {
-      await connection.endAsync();
-    },
-  };
+  return { connections, stop };
 }

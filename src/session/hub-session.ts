@@ -1,5 +1,5 @@
 /**
- * HubSession: the hub's side of protocol 3, for one connection of one client. For tests, demos and ports. Spec, "Hub
+ * HubSession: the hub's side of protocol 3, for one connection of one client. Spec, "Hub
  * connection (protocol v3)".
  */
 import type { Bytes } from '../bytes.ts';

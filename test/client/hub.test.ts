@@ -1,6 +1,17 @@
-/** What strangers and single clients can send to a hub without ending it for everybody. */
-
-import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+/** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
+import { EventEmitter } from 'node:events';
+import { createServer } from 'node:http';
+import { connect as connectTcp } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import {
+  createHub,
+  type HubConnection,
+  type HubServer,
+  type HubServerOptions,
+  serveHub,
+  serveSocket,
+} from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket from 'ws';
@@ -23,7 +34,18 @@ test.before.each(async () => {
   clients.clear();
   clients.set('kiosk-7', { psk });
   clients.set('kiosk-8', { psk });
-  hub = await serveHub({
+  hub = await start();
+});
+test.after.each(async () => {
+  for (const socket of sockets) socket.terminate();
+  sockets = [];
+  await Promise.all(started.splice(0).map((each) => each.stop()));
+});
+
+const started: HubServer[] = [];
+
+async function start(options: Partial<HubServerOptions> = {}): Promise<HubServer> {
+  const one = await serveHub({
     nodeId: 'hub-1',
     staticKey: randomBytes(32),
     clients,
@@ -33,18 +55,20 @@ test.before.each(async () => {
       if (utterance === 'fail') throw new Error('the application failed');
       return `You said: ${utterance}`;
     },
+    ...options,
   });
-});
-test.after.each(async () => {
-  for (const socket of sockets) socket.terminate();
-  sockets = [];
-  await hub.stop();
-});
+  started.push(one);
+  return one;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
 
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
-function dial(accessKey: string, gate: Promise<void> = Promise.resolve()) {
+function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), address = hub.url) {
   const staticKey = randomBytes(32);
-  const url = `${hub.url}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
+  const url = `${address}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
   const socket = new WebSocket(url);
   sockets.push(socket);
   const seen: string[] = [];
@@ -74,6 +98,7 @@ function dial(accessKey: string, gate: Promise<void> = Promise.resolve()) {
       look();
     });
   return {
+    socket,
     publicKey: crypto.x25519.publicKey(staticKey),
     seen,
     replies,
@@ -158,6 +183,240 @@ test('a client’s first pinned key stays, and a slower connection with another 
   assert.not.ok(slow.seen.includes('message'));
   assert.equal(clients.get('kiosk-7')!.clientKey, pinned);
   assert.equal(heard, ['hello']);
+});
+
+const utterance = (text: string): string => utter(`{"utterances":["${text}"]}`);
+
+test('what the messages of a client mean is up to the caller', async () => {
+  const seen: string[] = [];
+  const one = await start({
+    onEvent(event, client) {
+      seen.push(`${client.accessKey} ${event.type} ${client.state}`);
+      if (event.type === 'ready') client.send({ say: 'welcome' });
+      if (event.type === 'message' && event.kind === 'json') client.send({ heard: parseJson(event.text) });
+      if (event.type === 'message' && event.kind === 'binary') client.sendBytes(event.bytes.reverse());
+    },
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('message');
+  client.say('{"a":1}');
+  await until(() => client.replies.length === 2);
+  assert.equal(client.replies, [{ say: 'welcome' }, { heard: { a: 1 } }]);
+  client.socket.close();
+  await until(() => seen.at(-1)!.includes('ended'));
+  assert.equal(seen, [
+    'kiosk-7 ready ready',
+    'kiosk-7 hello ready',
+    'kiosk-7 message ready',
+    'kiosk-7 ended closed',
+  ]);
+});
+
+test('an exception in onEvent ends the connection of that client, which is told so', async () => {
+  const seen: string[] = [];
+  const one = await start({
+    onEvent(event) {
+      seen.push(event.type);
+      if (event.type === 'message') throw new Error('the application failed');
+    },
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  client.say('{"a":1}');
+  client.say('{"a":2}');
+  await client.reaches('ended');
+  await until(() => seen.includes('ended'));
+  assert.equal(seen, ['ready', 'hello', 'message', 'ended']);
+  assert.is(faults.length, 1);
+});
+
+test('an answer may come later, or fail for one client alone', async () => {
+  let give!: (text: string) => void;
+  const one = await start({
+    answer: (text, { accessKey }) =>
+      text === 'fail'
+        ? Promise.reject(new Error('no answer'))
+        : new Promise((resolve) => {
+            give = (given) => resolve(`${given}, ${accessKey}`);
+          }),
+  });
+  const [patient, failing] = [dial('kiosk-7', undefined, one.url), dial('kiosk-8', undefined, one.url)];
+  await Promise.all([patient.reaches('ready'), failing.reaches('ready')]);
+  patient.say(utterance('hello'));
+  failing.say(utterance('fail'));
+  await failing.reaches('ended');
+  assert.equal(faults.map(String), ['Error: no answer']);
+  give('Good morning');
+  await until(() => patient.replies.length === 2);
+  assert.match(JSON.stringify(patient.replies[0]), 'Good morning, kiosk-7');
+});
+
+test('an answer that comes after the end of the connection is dropped', async () => {
+  let give!: (text: string) => void;
+  const one = await start({ answer: () => new Promise((resolve) => (give = resolve)) });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  client.say(utterance('hello'));
+  await until(() => give !== undefined);
+  client.socket.terminate();
+  await until(() => one.connections.size === 0);
+  give('too late');
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(faults, []);
+});
+
+test('a key that could not be stored is not pinned', async () => {
+  let isFull = true;
+  const one = await start({
+    onPinned() {
+      if (isFull) throw new Error('the disk is full');
+    },
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ended');
+  assert.is(clients.get('kiosk-7')!.clientKey, undefined);
+  assert.equal(faults.map(String), ['Error: the disk is full']);
+  isFull = false;
+  const other = dial('kiosk-7', undefined, one.url);
+  other.reaches('ready');
+  await until(() => clients.get('kiosk-7')!.clientKey !== undefined);
+});
+
+test('a client that is removed during its handshake is refused, and the hub says why', async () => {
+  const refused: unknown[] = [];
+  const one = await start({
+    onRefused: ({ code }, state, accessKey) => refused.push([code, state, accessKey]),
+  });
+  const stranger = dial('kiosk-9', undefined, one.url);
+  await stranger.reaches('ended');
+  let open = (): void => {};
+  const client = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url);
+  await client.reaches('psk-needed');
+  clients.delete('kiosk-7');
+  open();
+  await client.reaches('ended');
+  assert.equal(refused, [
+    ['access-refused', 'new', undefined],
+    ['access-refused', 'awaiting-message-3', 'kiosk-7'],
+  ]);
+});
+
+test('the hub can end a connection, for example of a client that was revoked', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  const [connection] = hub.connections as Set<HubConnection>;
+  let code = 0;
+  client.socket.on('close', (closed) => (code = closed));
+  connection!.close(4001);
+  connection!.close(4002);
+  assert.equal([connection!.state, connection!.send({})], ['closed', false]);
+  client.say(utterance('hello'));
+  await client.reaches('ended');
+  assert.is(code, 4001);
+  await until(() => hub.connections.size === 0);
+  assert.equal(heard, []);
+});
+
+test('a request that is not for a WebSocket is answered at once', async () => {
+  const { port } = new URL(hub.url);
+  assert.is(await requested(port, 'GET / HTTP/1.1\r\nHost: hub\r\n\r\n'), 'HTTP/1.1 426 Upgrade Required');
+});
+
+test('more connections than the hub takes are told to come later', async () => {
+  const one = await start({ maxConnections: 1 });
+  await dial('kiosk-7', undefined, one.url).reaches('ready');
+  const { port } = new URL(one.url);
+  const upgrade = `GET / HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`;
+  assert.is(await requested(port, upgrade), 'HTTP/1.1 503 Service Unavailable');
+});
+
+test('a connection that is not ready in time ends', async () => {
+  const one = await start({ handshakeTimeout: 20 });
+  const client = dial('kiosk-7', new Promise(() => {}), one.url);
+  await client.reaches('ended');
+  const other = dial('kiosk-8', undefined, (await start({ handshakeTimeout: 60_000 })).url);
+  await other.reaches('ready');
+});
+
+test('a client that has gone without a word ends with the ping that it does not answer', async () => {
+  const one = await start({ pingEvery: 10 });
+  const { socket } = dial('kiosk-7', undefined, one.url);
+  socket.on('open', () => socket.pause()); // its kernel goes on taking what comes
+  await until(() => one.connections.size === 1);
+  await until(() => one.connections.size === 0);
+});
+
+test('a client that does not read what it is sent ends before it fills the memory of the hub', () => {
+  const options = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
+  let terminated = 0;
+  const serve = (bufferedAmount: number): void => {
+    const socket = Object.assign(new EventEmitter(), {
+      ...{ bufferedAmount, readyState: WebSocket.OPEN, send() {}, close() {}, ping() {} },
+      terminate: () => terminated++,
+    });
+    serveSocket(socket as unknown as WebSocket, 'kiosk-7', options);
+    socket.emit('close');
+  };
+  serve(64 * 2 ** 20);
+  assert.is(terminated, 0);
+  serve(64 * 2 ** 20 + 1);
+  assert.ok(terminated > 0);
+});
+
+test('a longer message than the option maxMessage is dropped, and the connection goes on', async () => {
+  const one = await start({ session: { maxMessage: 200 } });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  client.say(utterance('x'.repeat(200)));
+  client.say(utterance('hello'));
+  await client.reaches('message');
+  assert.equal(heard, ['hello']);
+});
+
+test('what else the caller stores with a client does no harm', async () => {
+  clients.set('kiosk-7', { psk, name: 'the kiosk in the lobby' } as { psk: Uint8Array });
+  await dial('kiosk-7').reaches('ready');
+});
+
+test('a hub takes connections from an HTTP server of the caller, and leaves it its other requests', async () => {
+  const behind = createHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  const server = createServer((_, response) => response.end('a page')).on('upgrade', behind.upgrade);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await dial('kiosk-7', undefined, `ws://127.0.0.1:${port}`).reaches('ready');
+  assert.is(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'a page');
+  await behind.stop();
+  assert.is(behind.connections.size, 1); // until its socket has closed
+  await until(() => behind.connections.size === 0);
+  server.closeAllConnections();
+  server.close();
+});
+
+test('a renewed certificate is used from the next connection on, and present ones stay', async () => {
+  const [before, after] = [await localhostCertificate(), await localhostCertificate()];
+  const one = await start({ tls: before });
+  const { port } = new URL(one.url);
+  const shows = (ca: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connectTls({ host: 'localhost', port: Number(port), ca }, () => {
+        socket.destroy();
+        resolve('trusted');
+      });
+      socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code!));
+    });
+  assert.is(await shows(before.ca), 'trusted');
+  one.renew(after);
+  assert.is(await shows(after.ca), 'trusted');
+  assert.is.not(await shows(before.ca), 'trusted');
+});
+
+test('a hub that stops drops a connection that has said nothing yet', async () => {
+  const { port } = new URL(hub.url);
+  const silent = connectTcp(Number(port), '127.0.0.1');
+  await new Promise((resolve) => silent.once('connect', resolve));
+  const closed = new Promise((resolve) => silent.once('close', resolve));
+  await hub.stop();
+  await closed;
 });
 
 test.run();

@@ -15,6 +15,8 @@ const keys = new Map(['kiosk-7', 'kiosk-8'].map((accessKey) => [accessKey, rando
 const clients = new Map<string, HubClient>();
 const pinned: string[] = [];
 const faults: unknown[] = [];
+const refused: string[] = [];
+let lost = 0;
 let broker: Broker;
 let hub: MqttHub;
 let opened: Client[] = [];
@@ -23,7 +25,9 @@ test.before.each(async () => {
   for (const accessKey of keys.keys()) clients.set(accessKey, { psk: PSK });
   pinned.length = 0;
   faults.length = 0;
-  const accounts = new Map(['hub', ...keys.keys()].map((name) => [name, 'secret']));
+  refused.length = 0;
+  lost = 0;
+  const accounts = new Map(['hub', 'kiosk-9', ...keys.keys()].map((name) => [name, 'secret']));
   broker = await startBroker({ base: BASE, accounts, hub: 'hub' });
   hub = await serveHub({
     broker: { url: broker.url, username: 'hub', password: 'secret' },
@@ -37,6 +41,9 @@ test.before.each(async () => {
     },
     onPinned: (accessKey) => pinned.push(accessKey),
     onFault: (error) => faults.push(error),
+    onRefused: ({ code }) => refused.push(code),
+    onLost: () => lost++,
+    reconnectAfter: 20,
   });
 });
 test.after.each(async () => {
@@ -47,7 +54,7 @@ test.after.each(async () => {
 });
 
 function connectAs(accessKey: string): Client {
-  const fresh = createKeyring({ accessKey, staticKey: keys.get(accessKey)!, crypto });
+  const fresh = createKeyring({ accessKey, staticKey: keys.get(accessKey) ?? randomBytes(32), crypto });
   let keyring: Keyring = storePsk(fresh, 'hub-1', PSK, { isProvisioned: true });
   const client = connect({
     identity: parseIdentity({
@@ -89,6 +96,32 @@ test('an exception while it handles one client ends the session of that client a
   while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(faults.map(String), ['Error: the application failed']);
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
+});
+
+test('a hub that loses its broker connects again, and its clients come back', async () => {
+  const client = connectAs('kiosk-7');
+  assert.is((await client.ask('hello')).reply.text, 'heard hello');
+  assert.is(hub.connections.size, 1);
+  const isEnded = new Promise((resolve) => client.once('close', resolve));
+  broker.drop();
+  await isEnded;
+  assert.is((await client.ask('again')).reply.text, 'heard again');
+  assert.ok(lost >= 1);
+  assert.is(hub.connections.size, 1);
+});
+
+test('a hub that was stopped while its broker is away does not connect again', async () => {
+  broker.drop();
+  while (lost === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await hub.stop();
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  assert.is(lost, 1);
+});
+
+test('a hub reports a client that it does not know, although it does not answer', async () => {
+  connectAs('kiosk-9');
+  while (refused.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.is(refused[0], 'access-refused');
 });
 
 test.run();

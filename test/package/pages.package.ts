@@ -41,6 +41,13 @@ const PAGES: { readonly [page: string]: { readonly [command: string]: Expected }
     'npx hub-protocol-cli hub': HUB,
     'node kiosk.mjs': { prints: /^It is \d\d:\d\d\.$/m, types: 'What time is it?\n', until: 'printed' },
   },
+  'docs/guides/hub.md': {
+    'node hub.mjs kiosk-7 kiosk-8 sensor-1': {
+      prints: /^the hub is at ws:\/\/localhost:\d+$/m,
+      until: 'last',
+    },
+    'npx hub-protocol-cli ask kiosk-7.json': { prints: /^Hello kiosk-7, you said: Good morning$/m },
+  },
   'docs/guides/over-mqtt.md': {
     'npx tsx settings.mts': { prints: /^mqtts:\/\/broker\.example true\nkiosk-kiosk-7$/m },
   },
@@ -90,7 +97,11 @@ for (const [page, commands] of Object.entries(PAGES)) {
       await follow(
         page,
         { ...install, ...commands },
-        { folder, env, typed: (line) => typed(line).replace(/ hub$/, ` hub --port ${port}`) },
+        {
+          ...{ folder, env },
+          typed: (line) => typed(line).replace(/ hub$/, ` hub --port ${port}`),
+          saved: (code) => code.replace('const port = 5678', `const port = ${port}`),
+        },
       );
       const entry = ENTRIES[page];
       if (entry === undefined) return;

@@ -8,7 +8,7 @@ import { build } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
-import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+import { type HubClient, type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import manifest from '../../package.json' with { type: 'json' };
@@ -49,7 +49,7 @@ const HEARD = JSON.stringify(['XXpsk2', 'You said: hello', 'KKpsk0', 'You said: 
 let folder: string;
 let hub: HubServer;
 let env: NodeJS.ProcessEnv;
-const clients: Parameters<typeof serveHub>[0]['clients'] = new Map();
+const clients = new Map<string, HubClient>();
 
 test.before(async () => {
   const tls = await localhostCertificate();

@@ -16,6 +16,8 @@ export interface BrokerOptions {
 
 export interface Broker {
   url: string;
+  /** Drops all connections. */
+  drop(): void;
   stop(): Promise<void>;
 }
 
@@ -40,6 +42,9 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
     },
   });
   const sockets = new Set<Socket>();
+  const drop = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
   const serve = (socket: Socket): void => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
@@ -53,8 +58,9 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${port}`,
+    drop,
     async stop() {
-      for (const socket of sockets) socket.destroy();
+      drop();
       await new Promise((resolve) => server.close(resolve));
       await new Promise<void>((resolve) => broker.close(resolve));
     },

@@ -1,0 +1,239 @@
+/** One connection of a client to a hub in Node.js, over any transport: its session, the pin of its key, its events. */
+import {
+  type HubOptions,
+  HubSession,
+  type HubSessionEvent,
+  type Json,
+  type LocalError,
+  RemoteError,
+} from 'hub-protocol';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { Assistant } from './assistant.ts';
+
+/** The options of a hub over any transport. */
+export interface ServedOptions {
+  /** The name of the hub. Every PSK depends on it. */
+  nodeId: string;
+  /** The hub's X25519 private key, 32 bytes. */
+  staticKey: Uint8Array;
+  /** The clients by access key, such as a `Map`. Changes apply to the next connection. */
+  clients: { get(accessKey: string): HubClient | undefined };
+  /**
+   * Answers an utterance of a client, at once or later (default: repeats it). Denies all other requests. A hub whose messages mean
+   * something else passes `onEvent`.
+   */
+  answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
+  /** Called with everything that happens on a connection, in place of `answer`. */
+  onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
+  /** Called when `clientKey` of a client has been set, to store it. If it throws, the key is not pinned. */
+  onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
+  /**
+   * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
+   * hub knows it. A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
+   * and to nobody else.
+   */
+  onRefused?:
+    | ((error: LocalError | RemoteError, state: HubSession['state'], accessKey?: string) => void)
+    | undefined;
+  /** Called with an error that `answer`, `onEvent` or `onPinned` threw. The error ends only that connection. */
+  onFault?: ((error: unknown) => void) | undefined;
+  /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
+  handshakeTimeout?: number | undefined;
+  /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes. */
+  session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
+}
+
+/** What a hub stores of a client. It may have further fields. */
+export interface HubClient {
+  /** 32 bytes: `derivePsk` of the client's password. */
+  psk: Uint8Array;
+  /** The client's static public key, 32 bytes, which the hub sets at first contact. */
+  clientKey?: Uint8Array | undefined;
+}
+
+/** What happens on a connection: `ready`, `hello`, `message`, `dropped`, and once, at last, `ended`. */
+export type HubConnectionEvent = Exclude<HubSessionEvent, { type: 'transmit' | 'pin' | 'close' }>;
+
+/** A connection of a client. */
+export interface HubConnection {
+  readonly accessKey: string;
+  /** `ready` when messages can be sent. */
+  readonly state: HubSession['state'];
+  /**
+   * Sends a JSON message, such as an envelope. Returns false if the connection is not ready.
+   * @throws LocalError `message-too-long`, or another code for a value that cannot be written as JSON
+   */
+  send(envelope: Json | object): boolean;
+  /** Sends a binary message. Returns false if the connection is not ready. */
+  sendBytes(bytes: Uint8Array): boolean;
+  /** Closes the connection, by default with the WebSocket close code 1000. It is over at once; `ended` follows. */
+  close(code?: number): void;
+}
+
+/** The transport of a connection. */
+export interface Line {
+  write(data: string | Uint8Array): void;
+  /** Closes the transport. It then calls `closed` of the connection. */
+  close(code: number): void;
+  /** Ends the transport without a farewell. It then calls `closed` of the connection. */
+  cut(): void;
+}
+
+const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
+
+/** A connection, with what its transport calls. */
+export class ServedConnection implements HubConnection {
+  readonly accessKey: string;
+  readonly #options: ServedOptions;
+  readonly #line: Line;
+  readonly #session: HubSession;
+  readonly #onEvent: NonNullable<ServedOptions['onEvent']>;
+  readonly #deadline: NodeJS.Timeout;
+  #isReady = false;
+  #isOlder = false;
+  #isOver = false;
+  /** The state before the latest input. */
+  #before: HubSession['state'] = 'new';
+
+  constructor(accessKey: string, client: HubClient, options: ServedOptions, line: Line) {
+    const { nodeId, staticKey, handshakeTimeout = HANDSHAKE_TIMEOUT } = options;
+    const { psk, clientKey } = client;
+    this.accessKey = accessKey;
+    this.#options = options;
+    this.#line = line;
+    this.#session = new HubSession({
+      ...options.session,
+      ...{ crypto: nodeCrypto, randomBytes, nodeId, staticKey, psk, clientKey },
+    });
+    this.#onEvent = options.onEvent ?? this.#assist();
+    this.#deadline = setTimeout(() => {
+      if (!this.#isReady) line.cut();
+    }, handshakeTimeout);
+  }
+
+  get state(): HubSession['state'] {
+    return this.#isOver ? 'closed' : this.#session.state;
+  }
+
+  send(envelope: Json | object): boolean {
+    return this.#write((session) => session.sendJson(envelope));
+  }
+
+  sendBytes(bytes: Uint8Array): boolean {
+    return this.#write((session) => session.sendBinary(bytes));
+  }
+
+  close(code = 1000): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#line.close(code);
+  }
+
+  start(): void {
+    this.#handle(() => this.#session.start());
+  }
+
+  receive(data: string | Uint8Array): void {
+    if (this.#isOver) return;
+    this.#handle(() => {
+      const events = this.#session.receive(data);
+      // The session ignores a HANDSHAKE without `noise`.
+      const isIgnored = this.#before === 'awaiting-message-1' && this.#session.state === this.#before;
+      if (isIgnored && JSON.parse(String(data)).msg_type === 'shake') this.#isOlder = true;
+      return events;
+    });
+  }
+
+  /** The transport has ended. */
+  closed(code?: number): void {
+    clearTimeout(this.#deadline);
+    this.#handle(() => this.#session.closed(code));
+    this.#isOver = true;
+  }
+
+  /** The hub's own code has thrown an error: it ends this connection, and no other. */
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#line.cut();
+    this.#options.onFault?.(error);
+  }
+
+  #write(seal: (session: HubSession) => Uint8Array[]): boolean {
+    if (this.state !== 'ready') return false;
+    for (const data of seal(this.#session)) this.#line.write(data);
+    return true;
+  }
+
+  #handle(input: () => HubSessionEvent[]): void {
+    this.#before = this.#session.state;
+    try {
+      for (const event of input()) {
+        if (!this.#isOver || event.type === 'ended') this.#carryOut(event);
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #carryOut(event: HubSessionEvent): void {
+    if (event.type === 'transmit') this.#line.write(event.data);
+    else if (event.type === 'close') this.#line.close(event.code);
+    else if (event.type === 'pin') this.#pin(event.key);
+    else {
+      if (event.type === 'ready') this.#isReady = true;
+      if (event.type === 'ended') this.#refused(event.error);
+      this.#onEvent(event, this);
+    }
+  }
+
+  /** Stores the client's key. Another connection of this access key may have stored another one since this session began. */
+  #pin(key: Uint8Array): void {
+    const client = this.#options.clients.get(this.accessKey);
+    if (client === undefined) {
+      this.#refuse(new RemoteError('access-refused', 'its access key was removed during the handshake'));
+    } else if (client.clientKey === undefined) {
+      client.clientKey = key;
+      try {
+        this.#options.onPinned?.(this.accessKey, key);
+      } catch (error) {
+        client.clientKey = undefined;
+        throw error;
+      }
+    } else if (Buffer.compare(client.clientKey, key) !== 0) {
+      const message = 'a faster connection of this access key has pinned another key';
+      this.#refuse(new RemoteError('client-key-changed', message));
+    }
+  }
+
+  #refuse(error: RemoteError): void {
+    this.#refused(error);
+    this.close(1008);
+  }
+
+  #refused(error: LocalError | RemoteError): void {
+    if (this.#isReady) return;
+    this.#isReady = true; // it is reported once
+    const message = 'the client does not speak protocol 3: update it';
+    const cause = this.#isOlder ? new RemoteError('protocol-version', message) : error;
+    this.#options.onRefused?.(cause, this.#before, this.accessKey);
+  }
+
+  /** Answers utterances. */
+  #assist(): NonNullable<ServedOptions['onEvent']> {
+    const { answer } = this.#options;
+    const assistant = new Assistant(
+      this.#session,
+      answer && ((utterance) => answer(utterance, this)),
+      (seal) => {
+        try {
+          this.#write(seal);
+        } catch (error) {
+          this.#fail(error);
+        }
+      },
+    );
+    return (event) => {
+      for (const data of assistant.handle(event)) this.#line.write(data);
+    };
+  }
+}
