@@ -32,6 +32,11 @@ const IGNORES_TEXT: Patch = [
   "if (typeof data === 'string') return;",
 ];
 
+const SENDS = 'socket.send(change(event.data));';
+const UNMASKED: Patch = [PEERS, SENDS, 'socket.send(change(event.data), { mask: false });'];
+const MASKED: Patch = [PEERS, SENDS, 'socket.send(change(event.data), { mask: true });'];
+const REWRITES: Patch = [PEERS, 'write(event.text)', 'JSON.stringify(JSON.parse(event.text))'];
+
 export const CLIENT_FAULTS: readonly Fault[] = [
   fault('client-repeats-ephemeral-key', SOME, 'ephemeral key: it was used before', CLIENT_REPEATED),
   fault('client-uses-static-key-as-ephemeral', SOME, 'ephemeral key: it is the static key', CLIENT_STATIC),
@@ -117,7 +122,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('client-takes-32-kib', 'first-contact messages', 'close code 1009: a message was too big', [
     PEERS,
-    'new WebSocket(url)',
+    'new WebSocket(url, faults.socket)',
     'new WebSocket(url, { maxPayload: 32768 })',
   ]),
   fault(
@@ -137,6 +142,28 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     'first-contact messages',
     'password: the client closes after message 2',
     [PEERS, 'hexToBytes(DERIVED)!', 'randomBytes(32)'],
+  ),
+  fault('client-answers-no-ping', 'first-contact ping', 'WebSocket: a ping is not answered', [
+    PEERS,
+    'new WebSocket(url, faults.socket)',
+    'new WebSocket(url, { autoPong: false })',
+  ]),
+  fault(
+    'client-masks-with-zeros',
+    'first-contact masks',
+    'WebSocket: frames of a client are masked with zeros',
+    [
+      PEERS,
+      'new WebSocket(url, faults.socket)',
+      'new WebSocket(url, { generateMask: (mask) => { mask.fill(0); } })',
+    ],
+  ),
+  fault('client-does-not-mask', 'first-contact', 'WebSocket: a frame of the client is not masked', UNMASKED),
+  fault(
+    'client-rewrites-json',
+    'first-contact verbatim',
+    'messages: JSON is parsed and written again',
+    REWRITES,
   ),
   ...PORTER_CLIENT_FAULTS,
 ];
@@ -212,5 +239,12 @@ export const HUB_FAULTS: readonly Fault[] = [
     'hexToBytes(DERIVED)!',
     'randomBytes(32)',
   ]),
+  fault('hub-masks-its-frames', 'first-contact', 'WebSocket: a frame of the hub is masked', MASKED),
+  fault(
+    'hub-rewrites-json',
+    'first-contact verbatim',
+    'messages: JSON is parsed and written again',
+    REWRITES,
+  ),
   ...PORTER_HUB_FAULTS,
 ];

@@ -16,7 +16,8 @@ const URL = 'src/identity/authorized-url.ts';
 
 const NOISE = 'handshake session';
 const TALKS = 'first-contact messages';
-const ECHOES = "event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes)";
+const ECHOES =
+  "event.kind === 'json' ? session.sendJson(write(event.text)) : session.sendBinary(event.bytes)";
 const CLOSES = "if (event.type === 'close' && !stays) socket.close(event.code);";
 
 /** Sends JSON back in binary messages. */
@@ -40,7 +41,7 @@ const ECHOES_ZEROS: Patch = [
 /** Sends JSON back with the keys in another order, and numbers as it reads them. */
 const ECHOES_READ: Patch = [
   PEERS,
-  'session.sendJson(event.text)',
+  'session.sendJson(write(event.text))',
   'session.sendJson(JSON.stringify([event.text]))',
 ];
 const SAYS_MORE: Patch = [

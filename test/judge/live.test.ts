@@ -1,4 +1,5 @@
 /** Live mode against sessions of this library, which pass, and against faulty ones, which do not. */
+import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,6 +8,7 @@ import { connectTo } from '../../judge/src/live/connect.ts';
 import { Connection } from '../../judge/src/live/connection.ts';
 import { listen } from '../../judge/src/live/listen.ts';
 import { playScenes, type Scene } from '../../judge/src/live/play.ts';
+import { MaskReader } from '../../judge/src/live/websocket-scenes.ts';
 import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
@@ -101,6 +103,123 @@ test('the client of this library passes every scene of --listen', async () => {
   assert.equal(scenes(verdicts, 'failed'), [], failures(verdicts));
   assert.equal(scenes(verdicts, 'declined'), [AESGCM_ALONE]);
   assert.ok(verdicts.length > 30);
+});
+
+test('reaches the optional suite with a client that prefers it', async () => {
+  const { AESGCM, ChaChaPoly } = nodeCrypto.ciphers;
+  const crypto = { ...nodeCrypto, ciphers: { AESGCM: AESGCM!, ChaChaPoly: ChaChaPoly! } };
+  const verdicts = await judgeClient({ only: [AESGCM_ALONE], options: () => ({ crypto }) });
+  assert.equal(scenes(verdicts, 'passed'), [AESGCM_ALONE]);
+});
+
+type Ways = Pick<Faults<never>, 'socket' | 'tune' | 'write'>;
+
+/** What the judge says of one scene with this client, or this hub. */
+async function said(
+  only: string,
+  faults: Ways,
+  judge: (faults: Ways & Pick<Faults<never>, 'only' | 'patience'>) => Promise<Verdict[]> = judgeClient,
+): Promise<string> {
+  const [verdict] = await judge({ only: [only], patience: IMPATIENT, ...faults });
+  return `${verdict!.result}: ${verdict!.failure?.causes ?? verdict!.reason}`;
+}
+
+test('names a peer that does not answer pings, or writes JSON again', async () => {
+  const deaf = (socket: WebSocket): void => {
+    Object.assign(socket, { _autoPong: false });
+  };
+  const write = (text: string): string => JSON.stringify(JSON.parse(text));
+  for (const judge of [judgeClient, judgeHub]) {
+    assert.match(await said('ping', { tune: deaf }, judge), /^failed: WebSocket: a ping is not answered/);
+    assert.match(await said('verbatim', { write }, judge), /^failed: messages: JSON is parsed and written/);
+  }
+});
+
+test('names a client that masks with zeros, with one mask, or not at all', async () => {
+  const masks = (value: number) => ({ generateMask: (mask: Buffer) => mask.fill(value) });
+  assert.match(await said('masks', { socket: masks(7) }), /^failed: WebSocket: all frames .* the same mask/);
+  assert.match(await said('masks', { socket: masks(0) }), /^failed: WebSocket: frames .* masked with zeros/);
+  const bare = (socket: WebSocket): void => {
+    const { send } = socket;
+    socket.send = (data: string | Uint8Array) => send.call(socket, data, { mask: false }, () => {});
+  };
+  assert.match(
+    await said('first-contact', { tune: bare }),
+    /^failed: WebSocket: a frame of the client is not/,
+  );
+});
+
+/** Takes frames with and without a mask. */
+function lenient(socket: WebSocket): void {
+  const { _receiver } = socket as unknown as { _receiver: { _masked: boolean } };
+  Object.defineProperty(_receiver, '_isServer', { get: () => _receiver._masked });
+}
+
+test('names a peer that takes frames with the wrong mask, and a hub that masks', async () => {
+  assert.match(
+    await said('masked-hub', { tune: lenient }),
+    /^failed: WebSocket: a masked frame of a hub is taken/,
+  );
+  const taken = await said('unmasked-client', { tune: lenient }, judgeHub);
+  assert.match(taken, /^failed: WebSocket: a frame of a client without a mask is taken/);
+  const masking = (socket: WebSocket): void => {
+    const { send } = socket;
+    socket.send = (data: string | Uint8Array) => send.call(socket, data, { mask: true }, () => {});
+  };
+  const masked = await said('first-contact', { tune: masking }, judgeHub);
+  assert.match(masked, /^failed: WebSocket: a frame of the hub is masked/);
+});
+
+test('names a client that does not check the accept key', async () => {
+  const finishRequest: WebSocket.ClientOptions['finishRequest'] = (request) => {
+    const GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'; // RFC 6455, section 1.3
+    const accept = createHash('sha1').update(`${request.getHeader('sec-websocket-key')}${GUID}`);
+    request.prependListener('upgrade', ({ headers }) => {
+      headers['sec-websocket-accept'] = accept.digest('base64');
+    });
+    request.end();
+  };
+  const text = await said('wrong-accept', { socket: { finishRequest } });
+  assert.match(text, /^failed: WebSocket: the client does not check Sec-WebSocket-Accept/);
+});
+
+test('does not wait long for a client that ends at a masked frame, and says what was not reached', async () => {
+  const tune = (socket: WebSocket): void => {
+    socket.on('error', () => client?.stop());
+  };
+  let client: Peer | undefined;
+  const onListening = (address: string): void => {
+    client = startClient(address, ACCESS_KEY, 'lobby', { tune });
+  };
+  const patience = { message: 100, long: 60_000 };
+  const only = ['masked-hub', 'wrong-accept'];
+  const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
+  const [first, second] = await listen({ ...COMMON, patience, only, ...hub });
+  assert.is(first!.result, 'passed', failures([first!]));
+  assert.match(
+    `${second!.result}: ${second!.reason}`,
+    /^declined: not reached: the client did not come back/,
+  );
+});
+
+test('reads the masks of frames of all lengths, in any pieces', () => {
+  const frame = (length: number, mask: number): Buffer => {
+    const long = Buffer.alloc(8);
+    long.writeBigUInt64BE(BigInt(length));
+    const head =
+      length < 126
+        ? [0x82, 0x80 | length]
+        : length < 65536
+          ? [0x82, 0xfe, ...long.subarray(6)]
+          : [0x82, 0xff, ...long];
+    return Buffer.from([...head, mask, mask, mask, mask, ...new Uint8Array(length)]);
+  };
+  const stream = Buffer.concat([frame(0, 1), frame(3, 2), frame(300, 3), frame(70000, 4), frame(1, 5)]);
+  for (const size of [1, 7, 100000]) {
+    const reader = new MaskReader();
+    for (let at = 0; at < stream.length; at += size) reader.push(stream.subarray(at, at + size));
+    assert.equal(reader.masks, ['01010101', '02020202', '03030303', '04040404', '05050505']);
+  }
 });
 
 test('the hub of this library passes every scene of --connect', async () => {

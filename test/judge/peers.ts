@@ -23,6 +23,12 @@ export interface Faults<Options> {
   psk?: Uint8Array;
   /** Does not close connections. */
   stays?: true;
+  /** Of the WebSocket of a client. */
+  socket?: WebSocket.ClientOptions;
+  /** Changes what the library of WebSockets does. */
+  tune?: (socket: WebSocket) => void;
+  /** Changes JSON that is sent back. */
+  write?: (text: string) => string;
   /** Sends no message back. */
   silent?: true;
   /** Changes what is sent. */
@@ -60,13 +66,19 @@ function handle(
   session: ClientSession | HubSession,
   socket: WebSocket,
   events: (SessionEvent | HubSessionEvent)[],
-  { stays, silent, change = (data) => data }: Pick<Faults<unknown>, 'stays' | 'silent' | 'change'>,
+  {
+    stays,
+    silent,
+    change = (data) => data,
+    write = (text) => text,
+  }: Pick<Faults<unknown>, 'stays' | 'silent' | 'change' | 'write'>,
 ): void {
   for (const event of events) {
     if (event.type === 'transmit') socket.send(change(event.data));
     if (event.type === 'close' && !stays) socket.close(event.code);
     if (event.type === 'message' && !silent) {
-      const messages = event.kind === 'json' ? session.sendJson(event.text) : session.sendBinary(event.bytes);
+      const messages =
+        event.kind === 'json' ? session.sendJson(write(event.text)) : session.sendBinary(event.bytes);
       for (const message of messages) socket.send(message);
     }
   }
@@ -96,7 +108,8 @@ export function startClient(
   let isOver = false;
   const dial = (): void => {
     if (isOver) return;
-    const socket = new WebSocket(url);
+    const socket = new WebSocket(url, faults.socket);
+    socket.once('open', () => faults.tune?.(socket));
     const own = {
       crypto: nodeCrypto,
       siteId,
@@ -148,6 +161,7 @@ export async function startHub(accessKey: string, faults: Faults<HubOptions> = {
   const staticKey = randomBytes(32);
   let clientKey: Uint8Array | undefined;
   server.on('connection', (socket) => {
+    faults.tune?.(socket);
     const own = { crypto: nodeCrypto, nodeId: NODE_ID, staticKey, randomBytes, psk: SHARED_PSK, clientKey };
     const session = new HubSession({ ...own, ...faults.options?.(own) });
     socket.on('message', (data, isBinary) => {

@@ -2,9 +2,8 @@
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
 import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
-import { mistakesInHello } from '../mistakes/hello.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
-import { excessOf } from '../mistakes/payload.ts';
+import { excessOf, mistakesInHello } from '../mistakes/payload.ts';
 import {
   bytesToUtf8,
   canonicalJson,

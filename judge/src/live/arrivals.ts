@@ -26,12 +26,15 @@ export class Arrivals<Arrival extends { readonly connection: Connection }> {
     this.#wake();
   }
 
-  /** @throws Failure if no connection comes */
-  async next(): Promise<Arrival> {
+  /**
+   * @param patience - another wait, in milliseconds
+   * @throws Failure if no connection comes
+   */
+  async next(patience: number = this.#patience): Promise<Arrival> {
     while (this.#waiting[0]?.connection.isClosed) this.#waiting.shift();
     if (this.#waiting.length === 0 && !this.#isGone && this.#failure === undefined) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, this.#patience);
+        const timer = setTimeout(resolve, patience);
         this.#wake = () => {
           clearTimeout(timer);
           resolve();
@@ -44,7 +47,7 @@ export class Arrivals<Arrival extends { readonly connection: Connection }> {
     this.#failure = undefined;
     if (failure !== undefined) throw failure;
     this.#isGone = true;
-    const got = `none within ${this.#patience / 1000} s`;
+    const got = `none within ${patience / 1000} s`;
     throw new Failure({ where: 'connection', expected: 'one for each scene', got });
   }
 }

@@ -5,6 +5,7 @@ import type { ClientChanges, JudgeClient } from './client.ts';
 import { flip } from './envelopes.ts';
 import { choice, type Scene, SceneOver } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
+import { UNMASKED, WEBSOCKET_SCENES } from './websocket-scenes.ts';
 
 type ClientScene = Scene<JudgeClient>;
 
@@ -46,7 +47,7 @@ export const CLIENT_SCENES: readonly ClientScene[] = [
     return works(`suite ${suite}`, outcome, { suite });
   }),
   choice(works('repeated-message', 'Message 1, repeated, changes nothing.', { repeats: true })),
-  ...TRANSPORT_SCENES.map(
+  ...[...TRANSPORT_SCENES, ...WEBSOCKET_SCENES, UNMASKED].map(
     ({ play, ...scene }): ClientScene => ({
       ...scene,
       play: async (client, connection) => play(await client.greet(connection), connection),

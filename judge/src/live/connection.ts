@@ -42,12 +42,22 @@ export interface Line {
   readonly isSilent?: true;
   /** Whether it distinguishes text from bytes, which MQTT does not. */
   readonly tellsText?: true;
+  /** Sends a message in fragments, with a ping between them. */
+  sendSplit?(data: string | Uint8Array): void;
+  /** Sends a ping, and waits for the pong. */
+  ping?(): Promise<boolean>;
+  /** Sends a message with a mask if it must have none, and without if it must have one. */
+  sendMismasked?(data: Uint8Array): void;
 }
 
 export class Connection {
   isClosed = false;
   /** The close code and reason of the other side; 1006 if there was no close frame. None over MQTT. */
   closing: Closing | undefined;
+  /** Sends the next message in fragments, if the transport has them. */
+  splitsNext = false;
+  /** The masks of the frames that have arrived from a client, in hexadecimal. */
+  masks: readonly string[] = [];
   readonly #line: Line;
   readonly #patience: Patience;
   readonly #queue: (string | Uint8Array)[] = [];
@@ -94,7 +104,19 @@ export class Connection {
   }
 
   send(data: string | Uint8Array): void {
-    if (!this.isClosed) this.#line.send(data);
+    if (this.isClosed) return;
+    if (this.splitsNext && this.#line.sendSplit !== undefined) this.#line.sendSplit(data);
+    else this.#line.send(data);
+    this.splitsNext = false;
+  }
+
+  sendMismasked(data: Uint8Array): void {
+    if (!this.isClosed) this.#line.sendMismasked?.(data);
+  }
+
+  /** @returns whether a ping was answered */
+  ping(): Promise<boolean> {
+    return this.#line.ping?.() ?? Promise.resolve(true);
   }
 
   /**
@@ -166,9 +188,12 @@ export class Connection {
     throw new Failure({ where: `after ${after}`, expected, got }, isText ? [TEXT_AFTER] : []);
   }
 
-  /** Waits, and the other side must not send anything at all. */
-  async expectNothing(after: string): Promise<void> {
-    const received = await this.#next(this.#patience.silence ?? SILENCE);
+  /**
+   * Waits, and the other side must not send anything at all.
+   * @param least - the shortest wait, in milliseconds
+   */
+  async expectNothing(after: string, least = 0): Promise<void> {
+    const received = await this.#next(Math.max(least, this.#patience.silence ?? SILENCE));
     if (received === 'closed' || received === 'late') return;
     const got = `a message, ${show(received.data)}`;
     throw new Failure({ where: `after ${after}`, expected: 'silence', got });
@@ -198,11 +223,55 @@ export class Connection {
   }
 }
 
-/** A connection over a WebSocket. */
-export function overWebSocket(socket: WebSocket, patience: Patience): Connection {
+const PING = 'judge';
+
+/** What a peer's frames break, by the code that `ws` gives it. */
+const BROKEN: { readonly [code: string]: string } = {
+  WS_ERR_EXPECTED_MASK: 'a frame of the client is not masked (RFC 6455, section 5.3)',
+  WS_ERR_UNEXPECTED_MASK:
+    'a frame of the hub is masked; only a client masks its frames (RFC 6455, section 5.1)',
+  WS_ERR_INVALID_UTF8: 'a text message is not UTF-8 (RFC 6455, section 8.1)',
+  WS_ERR_UNEXPECTED_RSV_1:
+    'a frame has its first reserved bit set without agreed compression (RFC 6455, section 5.2)',
+  WS_ERR_UNEXPECTED_RSV_2_3: 'a frame has reserved bits set (RFC 6455, section 5.2)',
+  WS_ERR_INVALID_OPCODE:
+    'a frame has an unknown opcode, or continues no message, or starts one inside another (RFC 6455, section 5.4)',
+  WS_ERR_EXPECTED_FIN: 'a ping, pong or close is fragmented (RFC 6455, section 5.5)',
+  WS_ERR_INVALID_CONTROL_PAYLOAD_LENGTH:
+    'a ping, pong or close has more than 125 bytes, or a close has one (RFC 6455, section 5.5)',
+  WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH:
+    'a frame names a length beyond 2^53; its eight bytes are in network order (RFC 6455, section 5.2)',
+};
+
+/**
+ * A connection over a WebSocket.
+ * @param isServer - whether the judge accepted it, so that its own frames have no mask
+ */
+export function overWebSocket(socket: WebSocket, patience: Patience, isServer = false): Connection {
   const line: Line = {
     tellsText: true,
     send: (data: string | Uint8Array) => socket.send(data),
+    sendSplit(data) {
+      const [bytes, binary] = [Buffer.from(data), typeof data !== 'string'];
+      const third = Math.ceil(bytes.length / 3);
+      socket.send(bytes.subarray(0, third), { fin: false, binary });
+      socket.ping('between');
+      socket.send(bytes.subarray(third, 2 * third), { fin: false, binary });
+      socket.send(bytes.subarray(2 * third), { fin: true, binary });
+    },
+    sendMismasked: (data: Uint8Array) => socket.send(data, { mask: isServer }),
+    ping: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => resolve(false), patience.message);
+        const heard = (data: Buffer): void => {
+          if (data.toString() !== PING) return;
+          clearTimeout(timer);
+          socket.off('pong', heard);
+          resolve(true);
+        };
+        socket.on('pong', heard);
+        socket.ping(PING);
+      }),
     close: (code: number) => {
       socket.close(code);
       setTimeout(() => socket.terminate(), patience.message).unref(); // the other side may never close its own
@@ -212,7 +281,12 @@ export function overWebSocket(socket: WebSocket, patience: Patience): Connection
   socket.on('message', (data: RawData, isBinary: boolean) => {
     connection.received(isBinary ? new Uint8Array(data as Buffer) : data.toString());
   });
-  socket.on('error', () => {}); // `close` follows
+  socket.on('error', ({ message, code = '' }: Error & { code?: string }) => {
+    const rule = BROKEN[code]; // of other errors `close` tells
+    if (rule === undefined) return;
+    const difference = { where: 'WebSocket', expected: 'frames as in RFC 6455', got: message };
+    connection.fail(new Failure(difference, [`WebSocket: ${rule}`]));
+  });
   socket.on('close', (code, reason) => connection.closed({ code, reason: reason.toString() }));
   return connection;
 }

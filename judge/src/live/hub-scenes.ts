@@ -6,6 +6,7 @@ import { HABIT_SCENES } from './habit-scenes.ts';
 import type { HubChanges, JudgeHub } from './hub.ts';
 import { choice, type Scene, SceneOver } from './play.ts';
 import { TRANSPORT_SCENES } from './transport-scenes.ts';
+import { LAST_OF_WEBSOCKET, MASKS, WEBSOCKET_SCENES } from './websocket-scenes.ts';
 
 type HubScene = Scene<JudgeHub>;
 
@@ -32,19 +33,26 @@ function refused(name: string, comment: string, changes: () => HubChanges): HubS
   };
 }
 
+/** An optional suite is offered beside the required one first, then alone: the client's own order decides. */
 function suiteScene(suite: string, isRequired: boolean): HubScene {
-  const outcome = isRequired ? 'it is required, so the client uses it' : 'the client uses it or refuses';
-  const scene = works(`suite ${suite}`, `The offer has this suite only; ${outcome}.`, { suites: [suite] });
+  const comment = isRequired ? 'The offer has this suite only.' : 'The offer has this suite too, then only.';
+  const scene = works(`suite ${suite}`, comment, { suites: [...new Set([suite, OFFERED_SUITES[0]!])] });
   return {
     ...scene,
     async play(hub, connection, next) {
-      try {
-        await scene.play(hub, connection, next);
-      } catch (error) {
-        const isRefusal = error instanceof Failure && error.difference.where === 'message 1';
-        if (isRefusal && !isRequired && connection.isClosed) throw new Declined();
-        throw error;
-      }
+      await scene.play(hub, connection, next);
+      if (hub.lastSuite === suite) return;
+      const preferred = hub.lastSuite;
+      const link = await next();
+      await works(suite, comment, { suites: [suite] })
+        .play(hub, link, next)
+        .catch((error) => {
+          const isRefusal =
+            error instanceof Failure && error.difference.where === 'message 1' && link.isClosed;
+          throw isRefusal
+            ? new Declined(`not reached, since the client prefers ${preferred} and refuses offers without it`)
+            : error;
+        });
     },
   };
 }
@@ -75,8 +83,16 @@ export const HUB_SCENES: readonly HubScene[] = [
   works('unknown-fields', 'Fields that the client does not know are part of the prologue.', {
     fields: UNKNOWN_FIELDS,
   }),
+  works('split-greeting', 'HELLO and the offer arrive in fragments, with pings between them.', {
+    fragments: true,
+  }),
+  choice(
+    works('large-offer', 'HELLO and the offer have 200 KiB each.', {
+      fields: `"x":"${'x'.repeat(200 * 1024)}"`,
+    }),
+  ),
   choice(works('repeated-offer', 'HELLO and the offer, repeated, change nothing.', { repeats: true })),
-  ...TRANSPORT_SCENES.map(
+  ...[...TRANSPORT_SCENES, ...WEBSOCKET_SCENES, MASKS].map(
     ({ play, ...scene }): HubScene => ({
       ...scene,
       play: async (hub, connection) => play(await hub.greet(connection), connection),
@@ -181,4 +197,5 @@ export const HUB_SCENES: readonly HubScene[] = [
   }),
   ...HABIT_SCENES,
   works('still-there', 'After all that, the client still has its static key and its pin.', { patterns: XX }),
+  ...LAST_OF_WEBSOCKET,
 ];

@@ -1,6 +1,6 @@
 /** The judge as a hub: the handshake, done right or with one change. */
 import { show } from '../difference.ts';
-import { mistakesInHello } from '../mistakes/hello.ts';
+import { mistakesInHello } from '../mistakes/payload.ts';
 import {
   buildPrologue,
   bytesToHex,
@@ -37,6 +37,8 @@ export interface HubChanges {
   hello?: string;
   /** Sends the offer before HELLO too. */
   offerFirst?: true;
+  /** Sends HELLO and the offer in fragments, with pings between them. */
+  fragments?: true;
   /** Sends HELLO and the offer again after message 1, and HELLO after message 2. */
   repeats?: true;
   /** The number of another hub, with its own node id, static key and PSK. */
@@ -78,10 +80,16 @@ export class JudgeHub {
   readonly clientIds: string[] = [];
   /** How long the client took from the offer to message 3 of the latest XXpsk2, in milliseconds. */
   lastTime: number = Number.NaN;
+  /** The suite that the client chose last. */
+  lastSuite: string | undefined;
+  /** Whether the next connection gets a wrong Sec-WebSocket-Accept. */
+  spoilsAccept = false;
   readonly #own: Secrets;
   readonly #others: Map<number, Secrets> = new Map();
   readonly #derivePsk: (nodeId: string) => Uint8Array;
   readonly #ephemeralKeys: EphemeralKeys = new EphemeralKeys();
+  /** The longest of these times: what a client may need before it goes on where it must not. */
+  #slowest = 0;
   /** The client's static public key, known since the first handshake with XXpsk2. */
   #clientKey: Uint8Array | undefined;
 
@@ -118,11 +126,13 @@ export class JudgeHub {
     const hello = changes.hello ?? `{"node_id":${JSON.stringify(own.nodeId)}${fields}}`;
     const offer = `{"max_protocol_version":${version},"noise":${noise}${fields}}`;
     if (changes.offerFirst) connection.send(envelope('shake', offer));
+    connection.splitsNext = changes.fragments ?? false;
     connection.send(envelope('hello', hello));
+    connection.splitsNext = changes.fragments ?? false;
     connection.send(envelope('shake', offer));
     const offeredAt = performance.now();
     if (changes.refused) {
-      await connection.expectNothing(changes.refused);
+      await connection.expectNothing(changes.refused, 2 * this.#slowest);
       throw new SceneOver();
     }
     const first = payloadWithMessage('message 1', await connection.receiveEnvelope('message 1', true));
@@ -131,6 +141,7 @@ export class JudgeHub {
       connection.send(envelope('shake', offer));
     }
     const { pattern, suite } = readChoice(first, patterns, suites);
+    this.lastSuite = suite;
     if (changes.expects !== undefined && pattern !== changes.expects) throw new Declined();
     const prologue = buildPrologue(parseJson(hello), parseJson(offer), protocolName(pattern, suite));
     const handshake = new HandshakeState({
@@ -175,6 +186,7 @@ export class JudgeHub {
         await connection.receiveEnvelope('message 3', isLong, causes),
       );
       this.lastTime = performance.now() - offeredAt;
+      this.#slowest = Math.max(this.#slowest, this.lastTime);
       read('message 3', () => handshake.readMessage(readNoiseMessage(third)));
       this.#learn(handshake.remoteStaticKey!);
     }

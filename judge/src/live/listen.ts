@@ -8,6 +8,7 @@ import { type Connection, overWebSocket } from './connection.ts';
 import { JudgeHub } from './hub.ts';
 import { HUB_SCENES } from './hub-scenes.ts';
 import { chooseScenes, type LiveOptions, playScenes } from './play.ts';
+import { MaskReader } from './websocket-scenes.ts';
 
 export interface ListenOptions extends LiveOptions {
   port: number;
@@ -23,15 +24,23 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
   const scenes = chooseScenes(HUB_SCENES, options);
   const arrivals = new Arrivals<{ connection: Connection; url: string }>(patience.long);
   const server = await openServer(options.port);
-  server.on('connection', (socket, { url = '' }) => {
-    arrivals.add({ connection: overWebSocket(socket, patience), url });
+  server.on('connection', (socket, { url = '', socket: raw }) => {
+    const connection = overWebSocket(socket, patience, true);
+    const reader = new MaskReader();
+    connection.masks = reader.masks;
+    raw.on('data', (bytes: Buffer) => reader.push(bytes));
+    arrivals.add({ connection, url });
   });
   const { port } = server.address() as { port: number };
   options.onListening(`ws://127.0.0.1:${port}/`);
   const hub = new JudgeHub(nodeId, derivePsk); // takes a second, while the first client connects
+  server.on('headers', (headers) => {
+    const at = headers.findIndex((header) => header.startsWith(ACCEPT));
+    if (hub.spoilsAccept) headers[at] = `${ACCEPT} ${Buffer.alloc(20).toString('base64')}`;
+  });
 
-  const connect = async (): Promise<Connection> => {
-    const { connection, url } = await arrivals.next();
+  const connect = async (_accessKey?: string, mayBeGone = false): Promise<Connection> => {
+    const { connection, url } = await arrivals.next(mayBeGone ? PAUSES * patience.message : undefined);
     checkAuthorization(url, options.accessKey, connection);
     return connection;
   };
@@ -42,6 +51,10 @@ export async function listen(options: ListenOptions): Promise<Verdict[]> {
     server.close();
   }
 }
+
+/** The wait for a client that may have ended, in waits for a message. */
+const PAUSES = 4;
+const ACCEPT = 'Sec-WebSocket-Accept:';
 
 async function openServer(port: number): Promise<WebSocketServer> {
   const server = new WebSocketServer({ host: '127.0.0.1', port });

@@ -7,7 +7,15 @@ import { choice, type Scene } from './play.ts';
 type MqttScene = Scene<JudgeClient, HubConnection>;
 
 /** Over MQTT there is no text, and nothing is closed. An access key that was never issued has its own topics. */
-const OF_WEB_SOCKETS = ['text', 'repeats', 'close-reasons', 'unknown-access-key'];
+const OF_WEB_SOCKETS = [
+  'text',
+  'repeats',
+  'close-reasons',
+  'unknown-access-key',
+  'ping',
+  'fragments',
+  'unmasked-client',
+];
 
 const OWN: readonly MqttScene[] = [
   {

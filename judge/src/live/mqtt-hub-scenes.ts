@@ -13,7 +13,16 @@ type MqttScene = Scene<JudgeHub, ClientConnection>;
  * Over MQTT, which does not distinguish text from bytes, a hub that greets on a session has lost it: that is
  * `hub-restarted`.
  */
-const OF_WEB_SOCKETS = ['text', 'repeats', 'repeated-offer', 'close-reasons'];
+const OF_WEB_SOCKETS = [
+  'text',
+  'repeats',
+  'repeated-offer',
+  'close-reasons',
+  'ping',
+  'fragments',
+  'masks',
+  'split-greeting',
+];
 
 const FORM = 'with QoS 1, retained';
 
@@ -149,7 +158,7 @@ const OWN: readonly MqttScene[] = [
 
 const EARLY = 'presence: the client says online before its session is ready';
 
-const last = HUB_SCENES.length - 1;
+const last = HUB_SCENES.findIndex(({ name }) => name === 'still-there');
 
 export const MQTT_HUB_SCENES: readonly MqttScene[] = [
   ...HUB_SCENES.slice(0, last).filter(({ name }) => !OF_WEB_SOCKETS.includes(name)),

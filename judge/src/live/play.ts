@@ -2,7 +2,8 @@
 
 import { CannotRun } from '../adapter.ts';
 import { didYouMean } from '../closest.ts';
-import { Failure, runTest, type Verdict } from '../verdict.ts';
+import type { Difference } from '../difference.ts';
+import { Declined, Failure, runTest, type Verdict } from '../verdict.ts';
 import type { Connection, Patience } from './connection.ts';
 
 export interface LiveOptions {
@@ -29,6 +30,8 @@ export interface Scene<Player, Link extends Connection = Connection> {
   readonly isChoice?: true;
   /** The access key of this connection, in place of the client's. */
   readonly accessKey?: string;
+  /** Whether the other side may have ended after an earlier scene of this kind: then it is not reached. */
+  readonly mayEnd?: true;
   /**
    * @param next - closes this connection, and waits for the next one, for a scene of several
    * @throws Failure, Declined, SceneOver
@@ -63,20 +66,31 @@ function explained(error: unknown, comment: string): unknown {
   return new Failure(error.difference, [`the connection goes on where it must end: ${comment}`], true);
 }
 
+/** Whether no connection came. */
+function isMissing(failure: { difference?: Difference } | undefined): boolean {
+  return failure?.difference?.where === 'connection';
+}
+
+const NOT_REACHED =
+  'not reached: the client did not come back after the scene before; start it again, and play this scene with --only';
+
 export async function playScenes<Player, Link extends Connection>(
   scenes: readonly Scene<Player, Link>[],
   player: Player,
-  connect: (accessKey?: string) => Promise<Link>,
+  connect: (accessKey?: string, mayBeGone?: boolean) => Promise<Link>,
   { onStart, onVerdict }: LiveOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
-  for (const [index, { name, comment, isChoice, accessKey, play }] of scenes.entries()) {
+  for (const [index, { name, comment, isChoice, accessKey, mayEnd, play }] of scenes.entries()) {
     onStart?.(name, index + 1, scenes.length);
     let connection: Link | undefined;
     const verdict = await runTest(
       { operation: 'live', name, comment, ...(isChoice && { isChoice }) },
       async () => {
-        connection = await connect(accessKey);
+        const mayBeGone = mayEnd && scenes[index - 1]?.mayEnd && !isMissing(verdicts.at(-1)!.failure);
+        connection = await connect(accessKey, mayBeGone).catch((error) => {
+          throw mayBeGone && isMissing(error) ? new Declined(NOT_REACHED) : error;
+        });
         const next = async (): Promise<Link> => {
           connection?.close(1000);
           connection = await connect(accessKey);

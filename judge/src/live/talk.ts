@@ -68,6 +68,18 @@ export class Talk {
     await this.expectBack(kind, bytes, isLong);
   }
 
+  /** Sends JSON, which must come back unchanged. */
+  async expectText(text: string): Promise<void> {
+    const bytes = utf8ToBytes(text);
+    this.sendFrames(splitMessage('json', bytes));
+    const where = 'the JSON message, sent back';
+    const back = await this.#receive(where);
+    if (equalBytes(back.bytes, bytes)) return;
+    const isSame = isSameJson(back.bytes, bytes);
+    const got = JSON.stringify(bytesToUtf8(back.bytes) ?? 'no UTF-8');
+    throw new Failure({ where, expected: JSON.stringify(text), got }, isSame ? [REWRITTEN] : []);
+  }
+
   async expectBack(kind: MessageKind, bytes: Uint8Array, isLong = false): Promise<void> {
     const where = `the ${kind} message of ${bytes.length} bytes, sent back`;
     const back = await this.#receive(where, isLong);
@@ -125,6 +137,8 @@ const HELLO_IN_CLEAR =
 const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';
 const SEALED_AS_TEXT =
   'transport: sealed messages are sent as text; each is one binary message of the WebSocket';
+const REWRITTEN =
+  'messages: JSON is parsed and written again before it is sent back; deliver and send the text as it is';
 const LONG_CHUNKS = `chunk limit: a frame has more than ${MAX_CHUNK} bytes, not counting the marker; longer messages are cut there`;
 
 /** The mistakes in a message that was sent back. */

@@ -27,6 +27,12 @@ const ACCEPTED: readonly TransportScene[] = [
     },
   },
   {
+    name: 'verbatim',
+    comment: 'A JSON message comes back as the text that it was, with its numbers, escapes and white space.',
+    isChoice: true,
+    play: (talk) => talk.expectText('{"n":12345678901234567890, "f":1.0,"t":"<\\u2028\u00e9"}'),
+  },
+  {
     name: 'small-chunks',
     comment: 'Chunks may have any length; even the first and the final one may be empty.',
     isChoice: true,
