@@ -92,6 +92,10 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     means: 'sending on a session that failed or closed',
     todo: 'Make a new session on a new connection.',
   },
+  'too-many-requests': {
+    means: 'a request or a question while 10,000 have not ended',
+    todo: 'Ask again later: the hub answers more slowly than questions are asked. Nothing has changed.',
+  },
   'identity-not-json': {
     means: 'an identity that is not JSON, or was not written completely',
     todo: 'Pass the identity as it was issued.',
@@ -474,6 +478,11 @@ export const repeatedRequest = (): LocalError =>
   new LocalError(
     'bad-argument',
     '"envelope" has the request id of a request that has not ended: use a new one',
+  );
+export const tooManyRequests = (): LocalError =>
+  new LocalError(
+    'too-many-requests',
+    'too many requests have not ended: the hub answers more slowly than you ask',
   );
 
 export const reservedFields = (): LocalError =>

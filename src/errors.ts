@@ -25,6 +25,7 @@ export type LocalCode =
   | 'nonce-exhausted'
   | 'wrong-state'
   | 'session-over'
+  | 'too-many-requests'
   | 'identity-not-json'
   | 'identity-not-an-object'
   | 'identity-access-key'

@@ -49,3 +49,6 @@ export const MAX_REPLY_PARTS: number = 1000;
  * The size of a reply, in UTF-16 units of text and of the items' JSON: 4 MiB. Our choice: room for images in base64.
  */
 export const MAX_REPLY_SIZE: number = 4 * 1024 * 1024;
+
+/** Requests of one connection that have not ended, and questions that wait for one: 10000. Our choice: some megabytes. */
+export const MAX_REQUESTS: number = 10000;

@@ -1,11 +1,17 @@
-/** What evidence/timing/linear.ts measures: every function that takes data of a peer, with input of any length, and of bad forms. */
+/**
+ * What evidence/timing/linear.ts measures: every function that takes data of a peer, with input of any length, and of bad forms, and
+ * everything that may wait or be kept in any number.
+ */
 import { deflateSync, inflateSync } from 'node:zlib';
+import { Listeners } from '../../client/dist/listeners.js';
 import { decodeBinary, encodeBinary } from '../../dist/binary.js';
 import { bytesToUtf8 } from '../../dist/bytes.js';
 import { nodeCrypto } from '../../dist/crypto/node.js';
 import { engine } from '../../dist/engine.js';
 import {
   brokerEndpoint,
+  buildUtterance,
+  ClientLink,
   ClientSession,
   canonicalJson,
   createKeyring,
@@ -15,6 +21,7 @@ import {
   parseJson,
   parseKeyring,
   ReplyCollector,
+  RequestScheduler,
   redactIdentity,
   selectEndpoint,
   serializeKeyring,
@@ -151,8 +158,94 @@ const keyring = (size: number): string => {
   return JSON.stringify({ ...empty, pins: entries });
 };
 
+/** Bytes for each request, listener or hub of a queue; the scheduler takes no more than 10,000 requests. */
+const EACH = 256;
+const QUEUE = 2 ** 21;
+
+const question = (id: string, sessionId: string) =>
+  buildUtterance({ text: 'What is on today?', requestId: id, sessionId });
+
+/** Makes requests, all at once, and then answers each as it is sent. */
+function schedule(size: number, isNamed: boolean, sessionOf: (id: string) => string): () => unknown {
+  const ids = Array.from({ length: size / EACH }, (_, i) => `r${i}`);
+  const envelopes = ids.map((id) => question(id, sessionOf(id)));
+  const event = (id: string, type: string, data: object): string => {
+    const context = { ...(isNamed && { request_id: id }), session: { session_id: sessionOf(id) } };
+    return JSON.stringify({ msg_type: 'bus', payload: { type, data, context } });
+  };
+  return () => {
+    const scheduler = new RequestScheduler();
+    const decisions = envelopes.flatMap((envelope, now) => scheduler.request(envelope, now, 1e6));
+    for (const decision of decisions) {
+      if (decision.do !== 'send') continue;
+      const { requestId } = decision;
+      decisions.push(...scheduler.receive(event(requestId, 'speak', { utterance: 'Nothing.' }), EACH));
+      scheduler.nextDeadline(EACH);
+      decisions.push(...scheduler.receive(event(requestId, 'ovos.utterance.handled', {}), EACH));
+      scheduler.nextDeadline(EACH);
+    }
+    return decisions;
+  };
+}
+
+function ofQueues(): { [name: string]: Case } {
+  const limit = QUEUE;
+  return {
+    'RequestScheduler, one session': { limit, prepare: (size) => schedule(size, true, () => 's') },
+    'RequestScheduler, one session, without request ids': {
+      limit,
+      prepare: (size) => schedule(size, false, () => 's'),
+    },
+    'RequestScheduler, a session for each': { limit, prepare: (size) => schedule(size, true, (id) => id) },
+    'RequestScheduler, the same without request ids': {
+      limit,
+      prepare: (size) => schedule(size, false, (id) => id),
+    },
+    'ClientLink, questions without a connection': {
+      limit,
+      prepare: (size) => {
+        const link = new ClientLink({
+          ...{
+            crypto: nodeCrypto,
+            randomBytes,
+            siteId: 'lobby',
+            keyring: parseKeyring(keyring(1), ACCESS_KEY),
+          },
+          requests: () => new RequestScheduler(),
+        });
+        const envelopes = Array.from({ length: size / EACH }, (_, i) => question(`r${i}`, 's'));
+        return () => {
+          for (const [now, envelope] of envelopes.entries()) link.ask(envelope, now);
+          return link.wake(1e6);
+        };
+      },
+    },
+    'ClientSession, a keyring of many hubs': {
+      prepare: (size) => {
+        const parsed = parseKeyring(keyring(size), ACCESS_KEY);
+        return () => {
+          const session = new ClientSession({ crypto: nodeCrypto, siteId: '', randomBytes, keyring: parsed });
+          return [session.receive(hello(null)), session.receive(offer(null))];
+        };
+      },
+    },
+    Listeners: {
+      prepare: (size) => {
+        const all = Array.from({ length: size / EACH }, () => () => {});
+        return () => {
+          const listeners = new Listeners();
+          for (const listener of all) listeners.add('end', listener);
+          listeners.emit({ type: 'end' });
+          for (const listener of all) listeners.remove('end', listener);
+        };
+      },
+    },
+  };
+}
+
 export const CASES: { readonly [name: string]: Case } = {
   ...ofJson(),
+  ...ofQueues(),
   'bytesToUtf8, ASCII': { prepare: (size) => bytesToUtf8.bind(null, utf8(fill(size, 'a'))) },
   'bytesToUtf8, é': { prepare: (size) => bytesToUtf8.bind(null, utf8(fill(size / 2, 'é'))) },
   'bytesToUtf8 without the engine': {

@@ -161,7 +161,7 @@ export class ClientLink {
    * @param timeout - how long the question may take in all, in milliseconds: then it is `unsent`, or ends with `timeout` and what
    *   has come (default: it may wait 60000 to be sent, and then the deadlines of the scheduler begin)
    * @returns the orders to carry out, in order
-   * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`
+   * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`; `too-many-requests` if 10,000 were not sent
    */
   ask(envelope: JsonObject, now: number, timeout?: number): Order[] {
     return this.machine.run(now, this.machine.ask, envelope, timeout);

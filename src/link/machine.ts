@@ -240,9 +240,11 @@ export class LinkMachine {
 
   /** The link forgets the question at once. If it was sent, the next one in its session has its turn once a keyring is stored. */
   cancel(_now: number, envelope: JsonObject): void {
-    const id = this.questions.idOf(envelope);
+    const question = this.questions.questionOf(envelope);
+    if (question === undefined) return;
+    const { id } = question;
     if (id !== undefined) this.inputs.push({ session: this.session, take: this.free, data: id });
-    this.questions.forget(envelope);
+    this.questions.forget(question);
   }
 
   private free(now: number, id: string): void {

@@ -3,6 +3,8 @@
  * session is free. One that was not sent when the connection ends waits for the next.
  */
 import type { LocalError, RemoteError } from '../errors.ts';
+import * as errors from '../errors-table.ts';
+import { MAX_REQUESTS } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
 import type { HubEvent } from '../requests/hub-event.ts';
 import type {
@@ -29,13 +31,13 @@ type Scheduler = ReturnType<NonNullable<LinkOptions['requests']>>;
 interface Question {
   readonly envelope: JsonObject;
   /** When it is too late to send it. */
-  until: number;
+  readonly until: number;
   /** Whether it is then too late for its answer, too. */
   readonly isLimited: boolean;
-  /** Whether the scheduler has it. */
-  isHanded: boolean;
   /** The id of its request, once it was sent. */
   id: string | undefined;
+  /** Whether nobody waits for its answer. */
+  isForgotten: boolean;
 }
 
 /** A hub, and what its replies have shown: see `RequestScheduler`. */
@@ -47,7 +49,14 @@ interface KnownHub {
 const NONE: readonly RequestDecision[] = [];
 
 export class Questions {
-  private readonly open: Question[] = [];
+  /** Those that were not sent, in the order in which they were asked. */
+  private readonly unsent: Question[] = [];
+  /** How many of them, from the first, the scheduler has. */
+  private handed = 0;
+  /** Whether each is late after those before it, as without timeouts of their own. */
+  private isInOrder = true;
+  /** Those that were sent, by their ids. */
+  private sent: { [key: string]: Question | undefined } = {};
   private scheduler: Scheduler | undefined = undefined;
   /** The hubs that were connected, and the one of the scheduler. */
   private readonly hubs: KnownHub[] = [];
@@ -65,20 +74,31 @@ export class Questions {
   /**
    * @param until - when it is too late to send the question
    * @param isLimited - whether it is then too late for its answer, too
+   * @throws LocalError `too-many-requests`
    */
   ask(envelope: JsonObject, until: number, isLimited: boolean): void {
-    this.open.push({ envelope, until, isLimited, isHanded: false, id: undefined });
+    if (this.unsent.length >= MAX_REQUESTS) {
+      throw errors.tooManyRequests();
+    }
+    const { unsent } = this;
+    const last = unsent[unsent.length - 1];
+    this.isInOrder = last === undefined || (this.isInOrder && last.until <= until);
+    unsent.push({ envelope, until, isLimited, id: undefined, isForgotten: false });
   }
 
-  /** The id of the request of a question that was sent, and has not ended. */
-  idOf(envelope: JsonObject): string | undefined {
-    return this.questionOf(envelope)?.id;
+  /** The question that an envelope asks. */
+  questionOf(envelope: JsonObject): Question | undefined {
+    const { sent } = this;
+    const all = Object.keys(sent).map((id) => sent[id]!);
+    return (
+      unsentOf(this.unsent, envelope) ?? all.filter((one) => one.envelope === envelope && !one.isForgotten)[0]
+    );
   }
 
   /** Forgets a question, without memory. */
-  forget(envelope: JsonObject): void {
-    const { open } = this;
-    for (let i = 0; i < open.length; i++) if (open[i]!.envelope === envelope) remove(open, open[i]!);
+  forget(question: Question): void {
+    if (question.id === undefined) this.leave(question);
+    else question.isForgotten = true;
   }
 
   /** Lets the next question of a session have its turn, since nobody waits for this one. */
@@ -111,14 +131,14 @@ export class Questions {
 
   /** The connection has ended. What was sent ends with it. */
   close(error: LocalError | RemoteError, now: number): void {
-    const { scheduler, open } = this;
+    const { scheduler } = this;
     if (scheduler !== undefined) {
       this.hub!.saysHandled = scheduler.saysHandled;
       this.follow(this.decisions, now, error);
       this.follow(scheduler.closed(), now, error);
     }
     this.scheduler = undefined;
-    for (let i = 0; i < open.length; i++) open[i]!.isHanded = false;
+    this.handed = 0;
   }
 
   /** Drops all questions that were not sent. */
@@ -128,9 +148,9 @@ export class Questions {
 
   /** Drops the questions that should have been sent by `now`. */
   dropUntil(now: number, error: LocalError | RemoteError): void {
-    const { open } = this;
-    for (let i = 0; i < open.length; ) {
-      if (open[i]!.until <= now) this.drop(open[i]!, error);
+    const { unsent } = this;
+    for (let i = 0; i < unsent.length; ) {
+      if (unsent[i]!.until <= now) this.drop(unsent[i]!, error);
       else i++;
     }
   }
@@ -139,7 +159,7 @@ export class Questions {
   doDue(now: number): boolean {
     const { scheduler } = this;
     if (scheduler === undefined) return false;
-    const question = this.open.filter(({ isHanded }) => !isHanded)[0];
+    const question = this.unsent[this.handed];
     if (question !== undefined) this.hand(question, scheduler, now);
     else if (scheduler.nextDeadline(now) === 0) this.follow(scheduler.expire(now), now);
     else return false;
@@ -148,8 +168,12 @@ export class Questions {
 
   /** When the first question that was not sent is late; Infinity if there is none. */
   get lateAt(): number {
+    const { unsent } = this;
     let at = Infinity;
-    for (let i = 0; i < this.open.length; i++) at = Math.min(at, this.open[i]!.until);
+    for (let i = 0; i < unsent.length; i++) {
+      at = Math.min(at, unsent[i]!.until);
+      if (this.isInOrder) break;
+    }
     return at;
   }
 
@@ -159,7 +183,7 @@ export class Questions {
   }
 
   private hand(question: Question, scheduler: Scheduler, now: number): void {
-    question.isHanded = true;
+    this.handed++;
     let decisions: RequestDecision[];
     try {
       const timeout = question.isLimited ? question.until - now : undefined;
@@ -175,7 +199,14 @@ export class Questions {
   /** The question was not sent, and will not be. */
   private drop(question: Question, error: LocalError | RemoteError): void {
     this.tell({ type: 'unsent', message: question.envelope, error });
-    remove(this.open, question);
+    if (question.id === undefined) this.leave(question);
+    else delete this.sent[key(question.id)];
+  }
+
+  /** A question is no longer among those that were not sent. */
+  private leave(question: Question): void {
+    if (this.unsent.indexOf(question) < this.handed) this.handed--;
+    remove(this.unsent, question);
   }
 
   /** Carries out the scheduler's decisions; after the end of the connection, only which questions have ended. */
@@ -193,7 +224,7 @@ export class Questions {
   }
 
   private tellPart(decision: PartDecision): void {
-    if (this.sent(decision.requestId) === undefined) return; // nobody waits for it
+    if (this.sent[key(decision.requestId)]?.isForgotten !== false) return; // nobody waits for it
     const told = retyped<PartTold & { event?: HubEvent }>(decision, 'part');
     delete told.event;
     this.tell(merged(told, { message: decision.event }));
@@ -201,28 +232,33 @@ export class Questions {
 
   /** A question has ended. One that was not sent waits for the next connection. */
   private finish(decision: FinishDecision, error: LocalError | RemoteError | undefined): void {
-    const question = this.sent(decision.requestId);
+    const id = key(decision.requestId);
+    const question = this.sent[id];
     if (question === undefined) return;
-    this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
-    remove(this.open, question);
-  }
-
-  private sent(requestId: string): Question | undefined {
-    return this.open.filter(({ id }) => id === requestId)[0];
-  }
-
-  private questionOf(envelope: JsonObject): Question | undefined {
-    return this.open.filter((one) => one.envelope === envelope)[0];
+    if (!question.isForgotten) this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
+    delete this.sent[id];
   }
 
   /** Sends a question, unless it was dropped while its session was busy. */
   private send({ envelope, requestId }: SendDecision, now: number): void {
-    const question = this.questionOf(envelope);
+    const question = unsentOf(this.unsent, envelope);
     if (question !== undefined) {
+      this.sent[key(requestId)] = question;
+      this.leave(question);
       question.id = requestId;
-      question.until = Infinity;
       if (this.write(envelope, (error) => this.drop(question, error))) return;
     }
     this.follow(this.scheduler!.cancel(requestId, now), now);
   }
+}
+
+/** Prefixed, since an id may be `__proto__`. */
+function key(id: string): string {
+  return `:${id}`;
+}
+
+/** The first question with an envelope. It is near the front, unless other sessions are busy. */
+function unsentOf(unsent: readonly Question[], envelope: JsonObject): Question | undefined {
+  for (let i = 0; i < unsent.length; i++) if (unsent[i]!.envelope === envelope) return unsent[i];
+  return undefined;
 }

@@ -6,7 +6,9 @@
 
 import { assertFlag, assertTime, assertWait, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
+import { MAX_REQUESTS } from '../limits.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import { Deadlines, inOrder, type Timed } from './deadlines.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { CAUSES, type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
 import type { Speech } from './speakable.ts';
@@ -107,7 +109,7 @@ export interface SchedulerOptions {
   saysHandled?: boolean | undefined;
 }
 
-interface Scheduled {
+interface Scheduled extends Timed {
   readonly requestId: string;
   readonly session: string;
   readonly envelope: JsonObject;
@@ -116,7 +118,7 @@ interface Scheduled {
   sentAt: number | undefined;
   /** When its state began; in the state `speaking`, when its latest event came. */
   since: number;
-  /** When its time is up. */
+  /** When its time is up, whatever its state. */
   readonly until: number;
   /** Whether the hub has said that it is done, before any speech. */
   wasCompleted: boolean;
@@ -166,8 +168,16 @@ export class RequestScheduler {
   saysHandled: boolean | undefined;
   private readonly ownSession: string | undefined;
   private readonly deadlines: ReplyDeadlines;
-  /** All requests that have not ended, in the order in which they were made. */
-  private requests: Scheduled[] = [];
+  /** All requests that have not ended. */
+  private readonly requests = new Deadlines<Scheduled>();
+  private readonly byId: { [key: string]: Scheduled } = {};
+  /** The requests of each session, in the order in which they were made. Only the first was sent. */
+  private readonly bySession: { [key: string]: Scheduled[] } = {};
+  private inFlight = 0;
+  /** The requests in flight that continue an earlier one. */
+  private heirs: Scheduled[] = [];
+  /** The `saysHandled` that the deadlines of the requests rely on. */
+  private assumed: boolean | undefined = undefined;
   /** Until this time, a refusal without a request id may refuse a message that is not in `requests`. */
   private refusableUntil = -Infinity;
   private isOver = false;
@@ -194,7 +204,7 @@ export class RequestScheduler {
    * @param timeout - how long the request may take in all, in milliseconds (default: as long as the deadlines let it). Then it
    *   ends as with `cancel`
    * @returns the decisions to carry out, in order
-   * @throws LocalError `bad-argument`; `session-over` after `closed`
+   * @throws LocalError `bad-argument`; `session-over` after `closed`; `too-many-requests` if 10,000 have not ended
    */
   request(envelope: JsonObject, now: number, timeout?: number): RequestDecision[] {
     const at = assertTime(now, 'now');
@@ -207,12 +217,15 @@ export class RequestScheduler {
     if (event === undefined || requestId === undefined) {
       throw errors.expected('envelope', 'a bus message that carries a request id');
     }
-    if (this.unfinished(requestId) !== undefined) {
+    if (this.byId[key(requestId)] !== undefined) {
       throw errors.repeatedRequest();
+    }
+    if (this.requests.length >= MAX_REQUESTS) {
+      throw errors.tooManyRequests();
     }
     const { type, sessionId = this.ownSession } = event;
     const collector = new ReplyCollector({ requestId, sessionId, type });
-    this.requests.push({
+    const request = {
       requestId,
       session: sessionId ?? '',
       envelope,
@@ -222,8 +235,14 @@ export class RequestScheduler {
       until,
       wasCompleted: false,
       heardAs: undefined,
-    });
-    return this.decide(at);
+      dueAt: until,
+    } as Scheduled;
+    this.requests.insert(request);
+    this.byId[key(requestId)] = request;
+    const queue = this.bySession[key(request.session)] ?? [];
+    queue.push(request);
+    this.bySession[key(request.session)] = queue;
+    return this.decide(at, [], queue.length === 1 ? [request] : []);
   }
 
   /**
@@ -247,9 +266,8 @@ export class RequestScheduler {
     const at = assertTime(now, 'now');
     const event = readHubEvent(message);
     if (event === undefined || this.isOver) return [];
-    const inFlight = this.requests.filter(wasSent);
-    const sole = inFlight.length === 1 && at >= this.refusableUntil;
-    const owners = inFlight.filter(({ collector }) => collector.owns(event, sole));
+    const sole = this.inFlight === 1 && at >= this.refusableUntil;
+    const owners = this.candidates(event, sole).filter(({ collector }) => collector.owns(event, sole));
     if (owners.length !== 1) {
       if (isCompletion(event)) this.handleLate(event);
       return [{ do: 'handle', event }];
@@ -272,7 +290,11 @@ export class RequestScheduler {
       const { text, speech, displayItems, expectsAnswer } = part;
       decisions.push({ do: 'part', requestId, text, speech, displayItems, expectsAnswer, event });
     }
-    return decisions.concat(this.decide(at));
+    if (collector.ending === undefined) {
+      this.requests.move(owner, this.deadlineOf(owner));
+      return decisions;
+    }
+    return decisions.concat(this.decide(at, [owner]));
   }
 
   /**
@@ -283,12 +305,14 @@ export class RequestScheduler {
    */
   expire(now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
-    for (let i = 0; i < this.requests.length; i++) {
-      const request = this.requests[i]!;
+    const ended: Scheduled[] = [];
+    for (let request = this.due(at); request !== undefined; request = this.due(at)) {
       if (at >= request.until) request.collector.stop();
-      else if (at >= this.deadlineOf(request)) this.timeOut(request);
+      else this.timeOut(request);
+      ended.push(request);
+      this.requests.move(request, Infinity);
     }
-    return this.decide(at);
+    return this.decide(at, inOrder(ended));
   }
 
   /**
@@ -299,10 +323,8 @@ export class RequestScheduler {
    */
   nextDeadline(now: number): number | undefined {
     const at = assertTime(now, 'now');
-    let next = Infinity;
-    for (let i = 0; i < this.requests.length; i++) {
-      next = Math.min(next, this.deadlineOf(this.requests[i]!));
-    }
+    this.update();
+    const next = this.requests.earliest;
     return next === Infinity ? undefined : Math.max(0, next - at);
   }
 
@@ -316,10 +338,10 @@ export class RequestScheduler {
    */
   cancel(requestId: string, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
-    const request = this.unfinished(requestId);
+    const request = this.byId[key(requestId)];
     if (request === undefined) return [];
     request.collector.stop();
-    return this.decide(at);
+    return this.decide(at, [request]);
   }
 
   /**
@@ -329,12 +351,44 @@ export class RequestScheduler {
    */
   closed(): FinishDecision[] {
     this.isOver = true;
-    for (let i = 0; i < this.requests.length; i++) this.requests[i]!.collector.closed();
-    return this.decide(0) as FinishDecision[];
+    const all = this.requests.all();
+    for (let i = 0; i < all.length; i++) all[i]!.collector.closed();
+    return this.decide(0, all) as FinishDecision[];
   }
 
-  private unfinished(requestId: string): Scheduled | undefined {
-    return this.requests.filter((request) => request.requestId === requestId)[0];
+  /** The requests in flight that an event may belong to. */
+  private candidates({ requestId, sessionId = '' }: HubEvent, sole: boolean): Scheduled[] {
+    const { bySession, heirs } = this;
+    if (requestId !== undefined) {
+      const request = this.byId[key(requestId)];
+      return request === undefined || request.sentAt === undefined || heirs.indexOf(request) >= 0
+        ? heirs
+        : heirs.concat(request);
+    }
+    // A refusal names no session.
+    const keys = sole
+      ? Object.keys(bySession)
+      : [key(sessionId), key(sessionId.slice(sessionId.indexOf(':') + 1))];
+    return keys
+      .filter((each, i) => bySession[each] !== undefined && keys.indexOf(each) === i)
+      .map((each) => bySession[each]![0]!);
+  }
+
+  /** The first request whose time is up. */
+  private due(now: number): Scheduled | undefined {
+    this.update();
+    return this.requests.earliest <= now ? this.requests.first : undefined;
+  }
+
+  /** How long replies take has changed if it is known now whether the hub says that it is done, or no longer. */
+  private update(): void {
+    if (this.saysHandled === this.assumed) return;
+    const all = this.requests.all();
+    for (let i = 0; i < all.length; i++) {
+      const request = all[i]!;
+      if (request.collector.ending === undefined) this.requests.move(request, this.deadlineOf(request));
+    }
+    this.assumed = this.saysHandled;
   }
 
   private deadlineOf({ sentAt, since, until, collector }: Scheduled): number {
@@ -367,9 +421,11 @@ export class RequestScheduler {
   }
 
   /** The next request in a session is the answer to what the hub has asked: the hub goes on under the id of the earlier one. */
-  private goOn({ session, collector }: Scheduled): void {
+  private goOn(request: Scheduled): void {
+    const { session, collector } = request;
     const earlier = this.unhandled.filter((one) => one.session === session)[0];
     if (earlier === undefined || earlier.goesOnAs === undefined) return;
+    this.heirs.push(request);
     collector.continues = earlier.goesOnAs;
     this.unhandled = this.unhandled.filter((one) => one !== earlier);
   }
@@ -381,6 +437,7 @@ export class RequestScheduler {
   private finish(request: Scheduled, ending: ReplyEnding): FinishDecision {
     const { requestId, session, collector, sentAt, wasCompleted, heardAs } = request;
     const { reply, isTruncated } = collector;
+    this.heirs = this.heirs.filter((one) => one !== request);
     const wasSent = sentAt !== undefined;
     const isTimeout = ending === 'timeout';
     if (wasSent && isTimeout && reply.rawEvent === null) this.mayBeRefused(sentAt);
@@ -395,34 +452,61 @@ export class RequestScheduler {
     return { do: 'finish', requestId, ending, reply, isTruncated, wasSent };
   }
 
-  /** Removes the requests that ended, and sends the waiting ones whose session is free. */
-  private decide(now: number): RequestDecision[] {
+  /**
+   * Removes requests that have ended, and sends those whose turn has come.
+   * @param ended - in the order in which they were made
+   * @param next - a request that is alone in its session
+   */
+  private decide(now: number, ended: readonly Scheduled[], next: Scheduled[] = []): RequestDecision[] {
     const decisions: RequestDecision[] = [];
-    const left: Scheduled[] = [];
-    for (let i = 0; i < this.requests.length; i++) {
-      const request = this.requests[i]!;
-      const { ending } = request.collector;
-      if (ending === undefined) left.push(request);
-      else decisions.push(this.finish(request, ending));
+    for (let i = 0; i < ended.length; i++) {
+      const request = ended[i]!;
+      decisions.push(this.finish(request, request.collector.ending!));
+      if (request.sentAt === undefined) continue;
+      const queue = this.bySession[key(request.session)]!;
+      let at = 1;
+      while (queue[at]?.collector.ending !== undefined) at++;
+      if (at < queue.length) next.push(queue[at]!);
     }
-    const busy: { [session: string]: true } = {};
-    for (let i = 0; i < left.length; i++) {
-      const request = left[i]!;
-      const key = `:${request.session}`; // prefixed, since a session may be called `__proto__`
-      if (request.sentAt === undefined && busy[key] !== true) {
-        request.sentAt = request.since = now;
-        this.goOn(request);
-        decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
-      }
-      busy[key] = true;
+    inOrder(next);
+    for (let i = 0; i < next.length; i++) {
+      const request = next[i]!;
+      request.sentAt = request.since = now;
+      this.goOn(request);
+      decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
     }
-    this.requests = left; // only now, since there may be no memory for the decisions
+    // Only now, since there may be no memory for the decisions.
+    for (let i = 0; i < ended.length; i++) this.leave(ended[i]!);
+    for (let i = 0; i < next.length; i++) this.requests.move(next[i]!, this.deadlineOf(next[i]!));
+    this.inFlight += next.length;
     return decisions;
+  }
+
+  private leave(request: Scheduled): void {
+    const { requestId, session, sentAt } = request;
+    const queue = this.bySession[key(session)];
+    this.requests.remove(request);
+    delete this.byId[key(requestId)];
+    if (sentAt !== undefined) this.inFlight--;
+    if (queue === undefined) return; // there was no memory for it
+    remove(queue, request);
+    if (queue.length === 0) delete this.bySession[key(session)];
   }
 }
 
-function wasSent({ sentAt }: Scheduled): boolean {
-  return sentAt !== undefined;
+/** Removes an item from a queue, without memory for another one. */
+function remove<T>(queue: T[], item: T): void {
+  let at = queue.indexOf(item);
+  if (at === 0) queue.shift();
+  else if (at > 0) {
+    while (++at < queue.length) queue[at - 1] = queue[at]!;
+    queue.length--;
+  }
+}
+
+/** Prefixed, since a request or a session may be called `__proto__`. Nothing else than a string names a request. */
+function key(id: string): string {
+  return typeof id === 'string' ? `:${id}` : '';
 }
 
 function isCompletion({ type }: HubEvent): boolean {

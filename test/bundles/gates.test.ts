@@ -35,7 +35,7 @@ const read = (name: string): string => readFileSync(dist(name), 'utf8');
 /** Built-ins of ES5 and typed arrays, and those that the code checks for before it uses them. */
 const CORE = [
   '.apply .call .charAt .charCodeAt .concat .every .filter .hasOwnProperty .indexOf .join .length .map .message .name .pop .push .set',
-  '.slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
+  '.shift .slice .sort .split .subarray .toString .valueOf Array Array.isArray Error Error.prototype Math Math.ceil Math.floor',
   'Math.max Math.min Number Object Object.create Object.defineProperty Object.keys Object.prototype Object.setPrototypeOf String',
   'String.fromCharCode Uint8Array ArrayBuffer isFinite',
   'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for

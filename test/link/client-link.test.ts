@@ -1013,6 +1013,54 @@ test('questions are sent in their order', () => {
   );
 });
 
+test('takes no more questions while 10,000 were not sent', () => {
+  const { link } = new Shell();
+  const asked = Array.from({ length: 10_000 }, (_, i) => question(`r${i}`));
+  for (const envelope of asked) link.ask(envelope, 0);
+  raisesLocal(() => link.ask(question('another'), 0), 'too-many-requests');
+  link.cancel(asked[5000]!, 0);
+  link.ask(question('another'), 0);
+});
+
+test('knows which question is late first, whatever their timeouts', () => {
+  const { link } = new Shell();
+  const asked = ['r1', 'r2', 'r3', 'r4'].map((id) => question(id));
+  for (const [i, timeout] of [5000, 3000, 9000, 4000].entries()) link.ask(asked[i]!, 0, timeout);
+  for (const [cancelled, deadline] of [
+    [1, 4000],
+    [0, 4000],
+    [3, 9000],
+    [2, undefined],
+  ] as const) {
+    link.cancel(asked[cancelled]!, 0);
+    assert.is(link.deadline, deadline);
+  }
+  link.ask(question('r5'), 0, 2000);
+  assert.is(link.deadline, 2000);
+});
+
+test('a question that was cancelled can be asked again', () => {
+  const shell = readyShell();
+  const [asked, other] = [question('r1'), question('r2')];
+  shell.run(shell.link.ask(asked, 0));
+  shell.run(shell.link.ask(other, 0));
+  shell.run(shell.link.cancel(question('r1'), 0)); // the same, but another object
+  shell.run(shell.link.cancel(asked, 0));
+  shell.run(shell.link.cancel(asked, 0)); // nobody waits for it any more
+  shell.run(shell.link.ask(asked, 0));
+  shell.says('ovos.utterance.handled', {}, { request_id: 'r2' });
+  shell.wake();
+  shell.says('speak', { utterance: 'Yes.' }, { request_id: 'r1' });
+  shell.says('ovos.utterance.handled', {}, { request_id: 'r1' });
+  assert.equal(
+    shell.told('finish').map(({ requestId, reply }) => [requestId, reply.text]),
+    [
+      ['r2', ''],
+      ['r1', 'Yes.'],
+    ],
+  );
+});
+
 test('a question waits for a minute unless its caller says otherwise', () => {
   const shell = new Shell();
   shell.run(shell.link.ask(question('r1'), 7));

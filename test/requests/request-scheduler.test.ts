@@ -1,7 +1,9 @@
 /** The scheduler's rules are in the vectors; here is what they leave out: misuse, a session, and any course of events. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { MAX_REQUESTS } from '../../src/limits.ts';
 import { buildUtterance } from '../../src/requests/build-request.ts';
+import { Deadlines, type Timed } from '../../src/requests/deadlines.ts';
 import { readHubEvent } from '../../src/requests/hub-event.ts';
 import {
   type FinishDecision,
@@ -15,6 +17,8 @@ import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { find, readyPair } from '../world/pair.ts';
 import { fc, runs } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';
+
+const RUNS = runs(100);
 
 const request = (requestId: string, sessionId?: string): JsonObject =>
   buildUtterance({ requestId, sessionId, text: 'hello' });
@@ -170,7 +174,99 @@ test('ignores messages that cannot be read', () => {
   }
 });
 
-const RUNS = runs(100);
+test('refuses a request while 10,000 have not ended', () => {
+  const scheduler = new RequestScheduler();
+  const ask = (id: number) => scheduler.request(request(`${id}`), 0);
+  assert.is(MAX_REQUESTS, 10_000);
+  for (let i = 0; i < MAX_REQUESTS; i++) ask(i);
+  raisesLocal(() => ask(MAX_REQUESTS), 'too-many-requests');
+  scheduler.cancel('5000', 0);
+  ask(MAX_REQUESTS);
+  raisesLocal(() => ask(MAX_REQUESTS + 1), 'too-many-requests');
+});
+
+test('ends and sends requests in the order in which they were made, whichever was due first', () => {
+  const scheduler = new RequestScheduler();
+  const times = [500, 300, 400, 200, 900];
+  const sessions = ['s', 't', 's', 't', 's'];
+  times.forEach((time, i) => {
+    scheduler.request(request(`${i}`, sessions[i]), 0, time);
+  });
+  scheduler.request(request('5', 't'), 0);
+  const told = (decisions: readonly RequestDecision[]): string[] =>
+    decisions.map((decision) => `${decision.do} ${(decision as FinishDecision).requestId}`);
+  assert.is(scheduler.nextDeadline(0), 200);
+  const expected = ['finish 0', 'finish 1', 'finish 2', 'finish 3', 'send 4', 'send 5'];
+  assert.equal(told(scheduler.expire(600)), expected);
+  assert.is(scheduler.nextDeadline(600), 300);
+  assert.equal(told(scheduler.closed()), ['finish 4', 'finish 5']);
+});
+
+test('waits as long as the caller’s knowledge of the hub implies', () => {
+  const scheduler = new RequestScheduler();
+  for (const id of ['a', 'b']) scheduler.request(request(id, id), 0);
+  scheduler.receive(event('speak', { request_id: 'a' }, { utterance: 'One.' }), 0);
+  scheduler.request(request('c', 'a'), 0, 2000);
+  for (const [saysHandled, deadline] of [
+    [true, 2000],
+    [false, 250],
+    [undefined, 2000],
+  ] as const) {
+    scheduler.saysHandled = saysHandled;
+    assert.is(scheduler.nextDeadline(0), deadline);
+  }
+});
+
+test('knows the earliest deadline of many', () => {
+  interface Item extends Timed {
+    readonly id: number;
+  }
+  const time = fc.integer({ min: 0, max: 20 });
+  const change = fc.record({ do: fc.constantFrom('add', 'add', 'move', 'remove'), which: fc.nat(99), time });
+  fc.assert(
+    fc.property(fc.array(change, { maxLength: 80 }), (changes) => {
+      const deadlines = new Deadlines<Item>();
+      let all: Item[] = [];
+      for (const [id, { do: what, which, time }] of changes.entries()) {
+        const one = all[which % all.length];
+        if (what === 'add' || one === undefined) {
+          all.push({ id, dueAt: time, place: 0, number: 0 });
+          deadlines.insert(all.at(-1)!);
+        } else if (what === 'move') deadlines.move(one, time);
+        else {
+          deadlines.remove(one);
+          all = all.filter((each) => each !== one);
+        }
+        assert.is(deadlines.length, all.length);
+        assert.is(deadlines.earliest, Math.min(Infinity, ...all.map(({ dueAt }) => dueAt)));
+        assert.equal(deadlines.all(), all);
+      }
+    }),
+    RUNS,
+  );
+});
+
+test('ends a request for which there was no memory with the connection', () => {
+  const scheduler = new RequestScheduler();
+  const { push } = Array.prototype;
+  let calls = 0;
+  const failing = function (this: unknown[], ...items: unknown[]): number {
+    if (++calls === 2) throw new RangeError('out of memory');
+    return push.apply(this, items);
+  };
+  const envelope = request('r');
+  Object.assign(Array.prototype, { push: failing });
+  try {
+    assert.throws(() => scheduler.request(envelope, 0));
+  } finally {
+    Object.assign(Array.prototype, { push });
+  }
+  assert.equal(
+    scheduler.closed().map(({ requestId, wasSent }) => ({ requestId, wasSent })),
+    [{ requestId: 'r', wasSent: false }],
+  );
+});
+
 const IDS = ['a', 'b', 'c', '__proto__'];
 const id = fc.constantFrom(...IDS);
 const session = fc.constantFrom(undefined, 's', 't', '__proto__');
