@@ -5,8 +5,6 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type Cause, placeOf, SENTENCES, sentenceOfCause } from 'hub-protocol-client/causes';
-import type { ErrorCode } from '../src/errors.ts';
-import { LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { MATRIX } from '../test/interop/matrix.ts';
 import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
@@ -41,27 +39,9 @@ function interop(): Drawn {
   });
 }
 
-/** The errors that people meet first. */
-const FIRST: readonly ErrorCode[] = [
-  'access-refused',
-  'psk-differs',
-  'hub-key-changed',
-  'client-key-refused',
-  'unavailable',
-  'crypto-failed',
-];
-
-function firstErrors(): string {
-  const rows: { readonly [name: string]: { readonly means: string } } = { ...LOCAL_ERRORS, ...REMOTE_ERRORS };
-  return table(
-    ['Code', 'Cause'],
-    FIRST.map((name) => [code(name), rows[name]!.means]),
-  );
-}
-
-/** The two tables of README.md: the events that every client handles, and these errors. */
+/** The table of README.md: the events that every client handles. */
 function readme(): Drawn {
-  return pageWith('README.md', { events: usualEvents(), errors: firstErrors() });
+  return pageWith('README.md', { events: usualEvents() });
 }
 
 /** The sentences of docs/guides/it-does-not-connect.md, with examples of addresses. */
