@@ -13,6 +13,7 @@ export type {
   StaticKey,
 } from '../src/crypto/crypto.ts';
 export { type ErrorCode, LocalError, RemoteError } from '../src/errors.ts';
+export { nextSlots, readSlots } from '../src/keyring/slots.ts';
 export type { Pattern, Suite } from '../src/noise/patterns.ts';
 export type { ClientOptions } from '../src/session/client-options.ts';
 export { ClientSession } from '../src/session/client-session.ts';

@@ -15,7 +15,7 @@ export {
   storePsk,
   updateKeyring,
 } from '../src/keyring/keyring.ts';
-export { parseKeyring, serializeKeyring } from '../src/keyring/keyring-text.ts';
+export { parseKeyring, serializeChanges, serializeKeyring } from '../src/keyring/keyring-text.ts';
 export {
   ConnectionPolicy,
   type DialOptions,

@@ -217,7 +217,7 @@ export function readOptions<Options extends object>(
     const given = Object.keys(options) as (keyof Options & string)[];
     for (let i = 0; i < given.length; i++) {
       const option = given[i]!;
-      if (!Object.prototype.hasOwnProperty.call(known, option)) {
+      if (known[option] !== true) {
         throw errors.unknownName(`${name}.${option}`, known);
       }
       copy[option] = options[option];

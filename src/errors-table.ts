@@ -129,6 +129,12 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     means: 'a keyring that belongs to another access key',
     todo: 'Load the keyring of this access key. Each identity has its own.',
   },
+  'slots-unreadable': {
+    means: 'neither of the two slots of a device is complete',
+    todo:
+      'Restore one from a copy. The static key is not in them. The slots as they were provisioned have no pins that were stored later: ' +
+      'compare the hub’s fingerprint before you use them.',
+  },
   'pin-differs': {
     means: 'a pin to be stored for a hub that already has another one',
     todo: 'End the session. Another program has pinned another key of this hub in the meantime: find out which one is right.',
@@ -671,6 +677,11 @@ export const otherIdentity = (): LocalError =>
   new LocalError(
     'keyring-other-identity',
     'the keyring belongs to another access key: each identity has its own, with its own static key',
+  );
+export const slotsUnreadable = (): LocalError =>
+  new LocalError(
+    'slots-unreadable',
+    'neither slot is complete, so pins may be lost: restore one of them from a copy',
   );
 export const pinDiffers = (): LocalError =>
   new LocalError(

@@ -35,6 +35,7 @@ export type LocalCode =
   | 'keyring-version'
   | 'keyring-field'
   | 'keyring-other-identity'
+  | 'slots-unreadable'
   | 'pin-differs'
   | 'static-key-fresh'
   | 'unsupported-protocol'

@@ -47,7 +47,8 @@ export {
   storePsk,
   updateKeyring,
 } from './keyring/keyring.ts';
-export { parseKeyring, serializeKeyring } from './keyring/keyring-text.ts';
+export { parseKeyring, serializeChanges, serializeKeyring } from './keyring/keyring-text.ts';
+export { nextSlots, readSlots } from './keyring/slots.ts';
 export { ClientLink } from './link/client-link.ts';
 export type { LinkClosing, LinkOptions, LinkState } from './link/options.ts';
 export type { LinkEvent, Order } from './link/orders.ts';

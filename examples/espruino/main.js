@@ -8,10 +8,9 @@
  * decides when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits
  * of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
- * The file `hub.json` is written when the device is provisioned: {site_id, static_key, psks, pins}, where psks and pins are
- * lists of {nodeId, key}. Keys are in hexadecimal. This program never writes it: Storage erases a file before it writes the
- * new one, so a loss of power or a full Storage would destroy the static key. Later pins are in `hub.pins0` and `hub.pins1`,
- * written in turn: if one is lost, the other still has the pins before the change. Erase both when you provision again.
+ * Upload to Storage what `hub-protocol-cli provision` writes: the connection as `hub.connection`, the keyring as `hub.keyring`, and
+ * the slot as both `hub.slot0` and `hub.slot1`. This program never writes the keyring, which has the static key: Storage erases a
+ * file before it writes the new one, so a loss of power or a full Storage would destroy it. What changes is in both slots.
  */
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
@@ -20,8 +19,9 @@ const chip = require('hub-crypto');
 const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
-const record = storage.readJSON('hub.json');
-const PIN_FILES = ['hub.pins0', 'hub.pins1'];
+const SLOTS = ['hub.slot0', 'hub.slot1'];
+const siteId = storage.readJSON('hub.connection').site_id;
+const staticKey = fromHex(storage.readJSON('hub.keyring').static_key);
 const REQUEST = {
   msg_type: 'bus',
   payload: { type: 'recognizer_loop:utterance', data: { utterances: ['hello'] }, context: {} },
@@ -82,40 +82,34 @@ const crypto = {
   },
 };
 
-/** A text with its SHA-256 in front, which shows whether all of it was written. */
-function withHash(text) {
-  return toHex(sha256([bytesOf(text)])) + text;
+function storedSlots() {
+  return SLOTS.map((name) => storage.read(name));
 }
 
-/** The pins in a file, with the count of the change that wrote them; `undefined` if the file is missing or damaged. */
-function readPins(name) {
-  const stored = storage.read(name);
-  const text = stored === undefined ? '' : stored.substr(64);
-  return withHash(text) === stored ? JSON.parse(text) : undefined;
+let changes = JSON.parse(hub.readSlots(storedSlots())); // {pins, psks, …}: lists of {node_id, key}
+let suspects = []; // the node ids of pins after `pin-suspect`, which is not stored
+
+/** Stores a changed list of pins. Throws if a slot cannot be read back. */
+function storePins(pins) {
+  const changed = JSON.parse(JSON.stringify(changes));
+  changed.pins = pins;
+  hub.nextSlots(storedSlots(), JSON.stringify(changed)).forEach((next) => {
+    const name = SLOTS[next.slot];
+    storage.write(name, next.text); // returns false, or throws, if Storage is full
+    if (storage.read(name) !== next.text) throw new Error(name + ' was not stored');
+  });
+  changes = changed;
 }
 
-let pins = { count: 0, list: record.pins };
-PIN_FILES.forEach((name) => {
-  const stored = readPins(name);
-  if (stored !== undefined && stored.count > pins.count) pins = stored;
-});
-
-/** Stores a changed list of pins in the older file. Throws if the file cannot be read back. */
-function storePins(list) {
-  const changed = { count: pins.count + 1, list: list };
-  const text = withHash(JSON.stringify(changed));
-  const name = PIN_FILES[changed.count % 2];
-  storage.write(name, text); // returns false, or throws, if Storage is full
-  if (storage.read(name) !== text) throw new Error(name + ' was not stored');
-  pins = changed;
+function fromStored(entries) {
+  return entries.map((entry) => ({ nodeId: entry.node_id, key: fromHex(entry.key) }));
 }
 
-function fromRecord(entries) {
-  return entries.map((entry) => ({
-    nodeId: entry.nodeId,
-    key: fromHex(entry.key),
-    isSuspect: entry.isSuspect === true,
-  }));
+function storedPins() {
+  return fromStored(changes.pins).map((pin) => {
+    pin.isSuspect = suspects.indexOf(pin.nodeId) >= 0;
+    return pin;
+  });
 }
 
 function randomBytes(length) {
@@ -130,12 +124,8 @@ let session;
 function connecting(options) {
   session = new hub.ClientSession({
     crypto: crypto,
-    siteId: record.site_id,
-    keyring: {
-      staticKey: fromHex(record.static_key),
-      pins: fromRecord(pins.list),
-      psks: fromRecord(record.psks),
-    },
+    siteId: siteId,
+    keyring: { staticKey: staticKey, pins: storedPins(), psks: fromStored(changes.psks) },
     randomBytes: randomBytes,
     maxMessage: 4096, // longer messages are dropped
     patterns: options.patterns,
@@ -166,14 +156,15 @@ function report(event) {
  */
 function remember(event) {
   if (event.type === 'pin-suspect') {
-    for (const pin of pins.list) if (pin.nodeId === event.nodeId) pin.isSuspect = true; // in memory only
+    suspects.push(event.nodeId);
     return true;
   }
   if (event.type !== 'pin') return true;
-  const list = pins.list.filter((pin) => pin.nodeId !== event.nodeId);
-  list.push({ nodeId: event.nodeId, key: toHex(event.key) });
+  const pins = changes.pins.filter((pin) => pin.node_id !== event.nodeId);
+  pins.push({ node_id: event.nodeId, key: toHex(event.key) });
   try {
-    storePins(list);
+    storePins(pins);
+    suspects = suspects.filter((nodeId) => nodeId !== event.nodeId);
     return true;
   } catch (error) {
     console.log('the pins were not stored: ' + error);

@@ -1,7 +1,6 @@
 /**
- * A client on a microcontroller with Moddable. The device is provisioned with two preferences of the domain `hub`:
- * `connection` and `keyring`, both as written by `hub-protocol-cli provision`. The keyring contains the hub's PSK, since the
- * device lacks the 64 MiB to derive it.
+ * A client on a microcontroller with Moddable. provision.js has stored what `hub-protocol-cli provision` wrote, as preferences of
+ * the domain `hub`. The keyring contains the hub's PSK, since the device lacks the 64 MiB to derive it.
  */
 
 import crypto from 'hub-crypto';

@@ -1,14 +1,21 @@
 /**
- * Run once on a new device, in place of main.js: stores the output of `hub-protocol-cli provision` from the folder `provisioned`.
- * Does not overwrite: an older keyring would revert the pin and the static key.
+ * Run once on a new device, in place of main.js: stores what `hub-protocol-cli provision` wrote, from the folder `provisioned`.
+ * The keyring comes last, so that an interrupted run is repeated. Does not overwrite: the pins and the static key would be lost.
  */
 
 import Resource from 'Resource';
 import Preference from 'preference';
 
-for (const name of ['connection', 'keyring']) {
-  if (Preference.get('hub', name) === undefined) {
-    Preference.set('hub', name, String.fromArrayBuffer(new Resource(`${name}.json`).slice(0)));
+const FILES = {
+  connection: 'connection.json',
+  slot0: 'slot.txt',
+  slot1: 'slot.txt',
+  keyring: 'keyring.json',
+};
+
+if (Preference.get('hub', 'keyring') === undefined) {
+  for (const name of Object.keys(FILES)) {
+    Preference.set('hub', name, String.fromArrayBuffer(new Resource(FILES[name]).slice(0)));
   }
-  trace(`${name}: ${Preference.get('hub', name).length} characters\n`);
 }
+for (const name of Object.keys(FILES)) trace(`${name}: ${Preference.get('hub', name).length} characters\n`);

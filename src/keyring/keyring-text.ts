@@ -1,4 +1,4 @@
-/** Writes keyrings as JSON, to be stored, and reads them. */
+/** Writes keyrings as JSON, to be stored, and reads them: whole, or what changes apart from the static key. */
 
 import { assertString } from '../arguments.ts';
 import { type Bytes, bytesToHex, hexToBytes, isZero } from '../bytes.ts';
@@ -6,6 +6,7 @@ import type { StaticKey } from '../crypto/crypto.ts';
 import { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
+import { findHub } from '../session/keyring-fields.ts';
 import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { stringifyJson } from '../wire/write-json.ts';
@@ -39,9 +40,24 @@ const FIELDS = [
  */
 export function serializeKeyring(keyring: Keyring): string {
   assertKeyring(keyring);
-  const { accessKey, staticKey, staticKeyIsFresh, pins, psks } = keyring;
+  return write(keyring, keyring.staticKey);
+}
+
+/**
+ * Writes what changes in a keyring as JSON: everything but its static key. A device stores this, and never writes the keyring
+ * with the static key again. The string contains the PSKs. To store it, use `nextSlots`.
+ * @param keyring - the keyring to store
+ * @returns the JSON, a secret, for the third argument of `parseKeyring`
+ * @throws LocalError `bad-argument` for anything but a keyring
+ */
+export function serializeChanges(keyring: Keyring): string {
+  assertKeyring(keyring);
+  return write(keyring, {});
+}
+
+function write(keyring: Keyring, { publicKey, privateKey }: Partial<StaticKey>): string {
+  const { accessKey, staticKeyIsFresh, pins, psks } = keyring;
   const fields: JsonObject = { version: VERSION, access_key: accessKey };
-  const { publicKey, privateKey } = staticKey;
   if (privateKey !== undefined) fields.static_key = bytesToHex(privateKey);
   if (publicKey !== undefined) fields.static_public_key = bytesToHex(publicKey);
   fields.static_key_is_fresh = staticKeyIsFresh;
@@ -60,6 +76,8 @@ export function serializeKeyring(keyring: Keyring): string {
  * it. Only a derived PSK that cannot be read is left out, since it can be derived again.
  * @param input - the result of `serializeKeyring`, as a string or as UTF-8 bytes
  * @param accessKey - the access key of the identity, to which the keyring must belong
+ * @param changes - the result of `serializeChanges`, if that is stored apart (default none): only the static key is then read
+ *   from `input`
  * @returns the keyring
  * @throws LocalError `keyring-not-json`; `keyring-version` if another version of this library wrote it;
  *   `keyring-field`; `keyring-other-identity`; `bad-argument`. No error shows a value.
@@ -76,8 +94,27 @@ export function serializeKeyring(keyring: Keyring): string {
  *   if (error instanceof LocalError) console.log(error.code); // keyring-not-json
  * }
  */
-export function parseKeyring(input: string | Uint8Array, accessKey: string): Keyring {
+export function parseKeyring(
+  input: string | Uint8Array,
+  accessKey: string,
+  changes?: string | Uint8Array | undefined,
+): Keyring {
   assertString(accessKey, 'accessKey');
+  const kept = readFields(input, accessKey);
+  const fields = changes === undefined ? kept : readFields(changes, accessKey);
+  const staticKeyIsFresh = ownField(fields, 'static_key_is_fresh');
+  if (typeof staticKeyIsFresh !== 'boolean') throw errors.badKeyring('static_key_is_fresh is not a boolean');
+  return keyringOf({
+    accessKey,
+    staticKey: readStaticKey(kept),
+    staticKeyIsFresh,
+    pins: readPins(ownField(fields, 'pins')),
+    psks: readPsks(ownField(fields, 'psks')),
+  });
+}
+
+/** The fields of a stored keyring, which must belong to the access key. */
+function readFields(input: string | Uint8Array, accessKey: string): JsonObject {
   const fields = parseObject(input);
   if (ownField(fields, 'version') !== VERSION) {
     throw errors.keyringVersion(VERSION);
@@ -88,15 +125,7 @@ export function parseKeyring(input: string | Uint8Array, accessKey: string): Key
   if (owner !== accessKey) {
     throw errors.otherIdentity();
   }
-  const staticKeyIsFresh = ownField(fields, 'static_key_is_fresh');
-  if (typeof staticKeyIsFresh !== 'boolean') throw errors.badKeyring('static_key_is_fresh is not a boolean');
-  return keyringOf({
-    accessKey,
-    staticKey: readStaticKey(fields),
-    staticKeyIsFresh,
-    pins: readPins(ownField(fields, 'pins')),
-    psks: readPsks(ownField(fields, 'psks')),
-  });
+  return fields;
 }
 
 function parseObject(input: string | Uint8Array): JsonObject {
@@ -138,17 +167,8 @@ function readKey(hex: Json | undefined): Bytes | undefined {
   return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
 }
 
-/** Whether a hub has been seen before; marks it as seen. Prefixed, since a hub may be called `__proto__`. */
-function isSeen(seen: { [key: string]: true }, nodeId: string): boolean {
-  const key = `=${nodeId}`;
-  if (seen[key]) return true;
-  seen[key] = true;
-  return false;
-}
-
 function readPins(entries: Json | undefined): HubPin[] {
   if (!Array.isArray(entries)) throw errors.badKeyring('pins is not a list');
-  const seen: { [key: string]: true } = {};
   const pins: HubPin[] = [];
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!;
@@ -158,7 +178,7 @@ function readPins(entries: Json | undefined): HubPin[] {
     if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
       throw errors.badKeyring('pins has an entry that is not a node_id and a key of 32 bytes in hex');
     }
-    if (isSeen(seen, nodeId)) throw errors.badKeyring('pins has two keys for one hub');
+    if (findHub(pins, nodeId) !== undefined) throw errors.badKeyring('pins has two keys for one hub');
     pins.push({ nodeId, key });
   }
   return pins;
@@ -166,7 +186,6 @@ function readPins(entries: Json | undefined): HubPin[] {
 
 /** Reads the PSKs. If there are two for a hub, the first counts; if it is wrong, its first use shows that. */
 function readPsks(entries: Json | undefined): HubPsk[] {
-  const seen: { [key: string]: true } = {};
   const psks: HubPsk[] = [];
   for (let i = 0; Array.isArray(entries) && i < entries.length; i++) {
     const entry = entries[i]!;
@@ -181,7 +200,7 @@ function readPsks(entries: Json | undefined): HubPsk[] {
     }
     if (typeof isProvisioned !== 'boolean')
       throw errors.badKeyring('psks has an is_provisioned that is not a boolean');
-    if (!isSeen(seen, nodeId)) psks.push(hubPsk(nodeId, key, { isProvisioned }));
+    if (findHub(psks, nodeId) === undefined) psks.push(hubPsk(nodeId, key, { isProvisioned }));
   }
   return psks;
 }

@@ -17,7 +17,7 @@ import { parseEnvelope } from '../wire/envelope.ts';
 import type { Json } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { parseJson } from '../wire/parse-json.ts';
-import { type ReadBinary, type Reassembled, Reassembler } from '../wire/reassembler.ts';
+import { FrameJoiner, type ReadBinary, type Reassembled } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
@@ -50,7 +50,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   state: State | 'failed' | 'closed';
   private readonly side: Side<State>;
   private readonly transitions: TransitionTable<State>;
-  private readonly reassembler: Reassembler;
+  private readonly frames: FrameJoiner;
   private readonly inPlace: boolean;
   private readonly readBinary: ReadBinary | undefined;
   private readonly guard = new Guard();
@@ -67,7 +67,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     transitions: TransitionTable<State>,
     side: Side<State>,
   ) {
-    this.reassembler = new Reassembler({ maxMessage });
+    this.frames = new FrameJoiner(maxMessage);
     this.inPlace = assertFlag(inPlace, 'inPlace');
     if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
     this.readBinary = readBinary;
@@ -203,7 +203,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
     this.peerProved = true;
-    const message = this.reassembler.push(frame);
+    const message = this.frames.push(frame);
     const { readBinary } = this;
     const isBinary = message !== undefined && message.type === 'message' && message.kind === 'binary';
     this.side.deliver(isBinary && readBinary !== undefined ? readBinary(message.bytes) : message);
@@ -284,7 +284,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.side.release();
     this.cipherStates?.sending.destroy();
     this.cipherStates?.receiving.destroy();
-    this.reassembler.destroy();
+    this.frames.destroy();
   }
 }
 opaque(Channel.prototype, 'Channel');

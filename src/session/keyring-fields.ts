@@ -57,7 +57,7 @@ const KEYRING_FIELDS: OptionNames<KeyringFields> = {
 export function readKeyring(keyring: KeyringFields): ReadKeyring {
   return readArgument('keyring', () => {
     assertObject(keyring, 'keyring');
-    const isLiteral = !Object.prototype.hasOwnProperty.call(keyring, 'accessKey');
+    const isLiteral = !('accessKey' in keyring);
     // A misspelt field would be a keyring without pins. A Keyring is not checked: we spell its fields, and it has more.
     const given: KeyringFields = isLiteral ? readOptions(keyring, 'keyring', KEYRING_FIELDS) : keyring;
     const { staticKey, staticKeyIsFresh, pins = [], psks = [] } = given;

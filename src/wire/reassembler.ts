@@ -1,7 +1,7 @@
 /**
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, membersOf, readArgument } from '../arguments.ts';
+import { assertBytes, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, EMPTY, wipe } from '../bytes.ts';
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -101,21 +101,14 @@ export interface ReassemblerOptions {
  * }
  */
 export class Reassembler {
-  private readonly maxMessage: number;
-  private kind: MessageKind | undefined = undefined; // of the open message
-  private kept: Bytes = EMPTY; // starts with the part that has arrived
-  private text: GrowingText | undefined = undefined; // if JSON is decoded as it arrives, and not kept
-  private length = 0; // of the part that has arrived, even if it is too long to keep
-  private failure: RemoteError | undefined = undefined;
+  private readonly frames: FrameJoiner;
+  private failure: unknown = undefined;
   private isDestroyed = false;
 
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
-    const { maxMessage = MAX_MESSAGE } = readArgument('options', () => membersOf(options, ['maxMessage']));
-    if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
-      throw errors.expected('maxMessage', `a number of bytes from 0 to ${MAX_MESSAGE}`);
-    }
-    this.maxMessage = maxMessage;
+    const { maxMessage } = readOptions(options, 'options', { maxMessage: true });
+    this.frames = new FrameJoiner(maxMessage);
     hideFields(this);
   }
 
@@ -131,21 +124,51 @@ export class Reassembler {
     assertBytes(frame, 'frame');
     if (this.failure !== undefined) throw this.failure;
     if (this.isDestroyed) throw errors.reassemblerOver();
-    if (frame.length === 0) throw this.fail(errors.emptyPlaintext());
+    try {
+      return this.frames.push(frame);
+    } catch (error) {
+      this.frames.destroy();
+      this.failure = error;
+      throw error;
+    }
+  }
+
+  /** Wipes the kept part of an unfinished message. After this, `push` throws. Allocates nothing. */
+  destroy(): void {
+    this.isDestroyed = true;
+    this.frames.destroy();
+  }
+}
+opaque(Reassembler.prototype, 'Reassembler');
+
+/** What a Reassembler does. Sessions use it directly, and destroy it after the first error. */
+export class FrameJoiner {
+  private readonly maxMessage: number;
+  private kind: MessageKind | undefined = undefined; // of the open message
+  private kept: Bytes = EMPTY; // starts with the part that has arrived
+  private text: GrowingText | undefined = undefined; // if JSON is decoded as it arrives, and not kept
+  private length = 0; // of the part that has arrived, even if it is too long to keep
+
+  /** @throws LocalError `bad-argument` */
+  constructor(maxMessage: number = MAX_MESSAGE) {
+    if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
+      throw errors.expected('maxMessage', `a number of bytes from 0 to ${MAX_MESSAGE}`);
+    }
+    this.maxMessage = maxMessage;
+    hideFields(this);
+  }
+
+  /** As {@link Reassembler.push}. */
+  push(frame: Uint8Array): Reassembled | undefined {
+    if (frame.length === 0) throw errors.emptyPlaintext();
     const marker = frame[0]!;
     const payload = frame.subarray(1) as Bytes;
-    if (marker > MARKER_FINAL) {
-      throw this.fail(errors.unknownMarker(marker));
-    }
+    if (marker > MARKER_FINAL) throw errors.unknownMarker(marker);
     if (marker === MARKER_MIDDLE || marker === MARKER_FINAL) {
-      if (this.kind === undefined) {
-        throw this.fail(errors.chunkWithoutStart());
-      }
+      if (this.kind === undefined) throw errors.chunkWithoutStart();
       return this.addChunk(this.kind, payload, marker === MARKER_FINAL);
     }
-    if (this.kind !== undefined) {
-      throw this.fail(errors.messageWhileOpen());
-    }
+    if (this.kind !== undefined) throw errors.messageWhileOpen();
     if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
     if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
     this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
@@ -153,13 +176,8 @@ export class Reassembler {
     return this.addChunk(this.kind, payload, false);
   }
 
-  /** Wipes the kept part of an unfinished message. After this, `push` throws. Allocates nothing. */
+  /** Wipes the kept part of an unfinished message. Allocates nothing. */
   destroy(): void {
-    this.isDestroyed = true;
-    this.release();
-  }
-
-  private release(): void {
     wipe(this.kept);
     this.kept = EMPTY;
     this.text?.destroy();
@@ -170,7 +188,7 @@ export class Reassembler {
   private addChunk(kind: MessageKind, payload: Bytes, last: boolean): Reassembled | undefined {
     const start = this.length;
     this.length += payload.length;
-    if (this.length > this.maxMessage) this.release();
+    if (this.length > this.maxMessage) this.destroy();
     else if (this.text !== undefined) this.text.push(payload);
     else this.keep(payload, start);
     if (!last) return undefined;
@@ -204,14 +222,7 @@ export class Reassembler {
     if (kind === 'binary') return { type: 'message', kind, bytes };
     return delivered(bytesToUtf8(bytes), length);
   }
-
-  private fail(error: RemoteError): RemoteError {
-    this.release();
-    this.failure = error;
-    return error;
-  }
 }
-opaque(Reassembler.prototype, 'Reassembler');
 
 /** The event for JSON of this length in bytes; without a text, it was not UTF-8. */
 function delivered(text: string | undefined, length: number): Reassembled {

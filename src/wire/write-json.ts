@@ -151,24 +151,16 @@ function writeScalar(value: unknown, canonical: boolean, out: JsonBytes): void {
 function keysOf(object: JsonObject, canonical: boolean): string[] {
   const keys = Object.keys(object);
   if (!canonical) return keys;
-  for (let i = 0; i < keys.length; i++) {
-    if (utf8Length(keys[i]!) !== keys[i]!.length) return sortByCodePoint(keys); // not ASCII
-  }
-  return keys.sort();
+  const all = keys.join('');
+  return utf8Length(all) === all.length ? keys.sort() : sortByCodePoint(keys); // ASCII or not
 }
 
-/** The order of code points is the order of UTF-8. */
+/** The order of code points is the order of UTF-8, and so of its hex digits. */
 function sortByCodePoint(keys: string[]): string[] {
   return keys
-    .map((key) => ({ key, bytes: utf8ToBytes(key) }))
-    .sort((a, b) => compareBytes(a.bytes, b.bytes))
+    .map((key) => ({ key, hex: bytesToHex(utf8ToBytes(key)) }))
+    .sort((a, b) => (a.hex < b.hex ? -1 : 1))
     .map(({ key }) => key);
-}
-
-function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
-  return a.length - b.length;
 }
 
 /** Up to this length, in UTF-16 units, a string is one piece. */

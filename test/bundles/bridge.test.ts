@@ -10,7 +10,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { type BridgeOptions, eventIn, lineOf, startBridge } from '../../examples/bridge/bridge.ts';
-import { bootEspruino } from './espruino.ts';
+import { bootEspruino, filesOf } from './espruino.ts';
 import { Flash } from './flash.ts';
 
 const test = suite('the bridge');
@@ -45,9 +45,8 @@ interface Device {
   boot(): void;
 }
 
-function newDevice(psks = [{ nodeId: NODE_ID, key: hex(PSK) }]): Device {
-  const record = { site_id: 'lobby', static_key: hex(randomBytes(32)), psks, pins: [] };
-  const flash = new Flash([['hub.json', JSON.stringify(record)]]);
+function newDevice(psks = [{ nodeId: NODE_ID, key: PSK }]): Device {
+  const flash = new Flash(filesOf('sensor-1', randomBytes(32), psks));
   const logged: string[] = [];
   const log = (...all: unknown[]) => logged.push(all.join(' '));
   let onData: (data: string) => void = () => {};
@@ -115,7 +114,9 @@ test('a device makes first contact, gets its answer, and stores the pin', async 
   await bridge.next('message');
   assert.equal(bridge.seen.slice(0, 3), ['pin', 'ready', 'message']);
   assert.match(device.logged[0]!, 'You said: hello');
-  assert.match(device.flash.get('hub.pins1')!, '"nodeId":"hub-1"');
+  for (const slot of ['hub.slot0', 'hub.slot1']) {
+    assert.match(device.flash.get(slot)!, '"pins":[{"node_id":"hub-1"');
+  }
   assert.equal(device.lines.slice(0, 3), ['hello', 'connecting {"onKkFailure":"replace-pin"}', 'connected']);
 });
 

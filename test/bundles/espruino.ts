@@ -1,5 +1,6 @@
 /** Runs the example for Espruino in Node.js, with stand-ins for Espruino's modules and its serial line. */
 import { readFileSync } from 'node:fs';
+import { createKeyring, nextSlots, serializeChanges, serializeKeyring, storePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import * as assert from 'uvu/assert';
 import type { Flash } from './flash.ts';
@@ -9,6 +10,24 @@ const core = { exports: {} };
 const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
 new Function('module', readFileSync(file, 'utf8'))(core);
 const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
+
+/** The files of a device that was provisioned. */
+export function filesOf(
+  accessKey: string,
+  staticKey: Uint8Array,
+  psks: readonly { nodeId: string; key: Uint8Array }[],
+): [string, string][] {
+  let keyring = createKeyring({ accessKey, staticKey });
+  for (const { nodeId, key } of psks) keyring = storePsk(keyring, nodeId, key, { isProvisioned: true });
+  return [
+    ['hub.connection', JSON.stringify({ access_key: accessKey, site_id: 'lobby' })],
+    ['hub.keyring', serializeKeyring(keyring)],
+    ...nextSlots([], serializeChanges(keyring)).map(({ slot, text }): [string, string] => [
+      `hub.slot${slot}`,
+      text,
+    ]),
+  ];
+}
 
 /**
  * Starts the program as at power-up.
@@ -32,7 +51,6 @@ export function bootEspruino(
       read: (name: string) => flash.get(name),
       readJSON: (name: string) => JSON.parse(flash.get(name)!),
       write: (name: string, text: string) => flash.set(name, text),
-      writeJSON: (name: string, value: unknown) => flash.set(name, JSON.stringify(value)),
     },
   };
   let onData: (data: string) => void = () => {};

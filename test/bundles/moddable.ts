@@ -7,7 +7,10 @@ import {
   derivePsk,
   HubSession,
   type HubSessionEvent,
+  type Keyring,
+  nextSlots,
   parseIdentity,
+  serializeChanges,
   serializeKeyring,
   storePsk,
 } from 'hub-protocol';
@@ -266,9 +269,18 @@ export async function startModdable(
 export function provisioned(staticKey: Uint8Array = randomBytes(32)): Map<string, string> {
   const accessKey = IDENTITY.access_key;
   const fresh = createKeyring({ accessKey, staticKey });
+  return preferencesOf(storePsk(fresh, 'hub-1', PSK, { isProvisioned: true }));
+}
+
+/** The preferences of a device that was provisioned with a keyring. */
+export function preferencesOf(keyring: Keyring): Map<string, string> {
   return new Map([
     ['hub/connection', JSON.stringify(CONNECTION)],
-    ['hub/keyring', serializeKeyring(storePsk(fresh, 'hub-1', PSK, { isProvisioned: true }))],
+    ['hub/keyring', serializeKeyring(keyring)],
+    ...nextSlots([], serializeChanges(keyring)).map(({ slot, text }): [string, string] => [
+      `hub/slot${slot}`,
+      text,
+    ]),
   ]);
 }
 export const isPause = (wait: number): boolean => wait < 2000;

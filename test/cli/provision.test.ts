@@ -14,7 +14,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { type Keyring, parseKeyring } from '../../src/index.ts';
+import { type Keyring, parseKeyring, readSlots } from '../../src/index.ts';
 import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
@@ -181,8 +181,42 @@ test('accepts an address without TLS with --allow-plaintext', async () => {
   assert.match(url as string, /^ws:\/\/hub\.example/);
 });
 
-test('refuses to write the connection into the file of the keyring', async () => {
-  assert.match((await provision('--connection', out)).stderr, /name the same file/);
+test('refuses to write two things into one file', async () => {
+  const file = folder.at('file');
+  for (const args of [
+    ['--connection', out],
+    ['--slot', out],
+    ['--connection', file, '--slot', file],
+  ]) {
+    assert.match((await provision(...args)).stderr, /name the same file/);
+  }
+  assert.is(existsSync(out), false);
+});
+
+test('writes with --slot what changes in the keyring, as both slots contain it, readable by the owner only', async () => {
+  const file = folder.at('slot.txt');
+  const shown = await provision('--pin', `hub-1=${KEY}`, '--slot', file, '--json');
+  assert.is(JSON.parse(shown.stdout).slot_file, file);
+  assertShowsNoSecret(shown);
+  const slot = readFileSync(file, 'utf8');
+  for (const slots of [
+    [slot, slot],
+    [undefined, slot],
+  ]) {
+    const text = readSlots(slots);
+    assert.not.ok(text.includes(hex(written().staticKey.privateKey!)));
+    assert.equal(parseKeyring(readFileSync(out), 'AKEY-12345', text), written());
+    assert.is(parseKeyring(readFileSync(out), 'AKEY-12345', text).pins.length, 1);
+  }
+  assert.is(statSync(file).mode & 0o777, 0o600);
+  assert.match((await provision('--slot', file, '--force')).stdout, 'slot.txt');
+});
+
+test('replaces no slot without --force, and then writes no keyring either', async () => {
+  const file = folder.write('slot.txt', 'mine');
+  assert.is((await provision('--slot', file)).code, 2);
+  assert.is(readFileSync(file, 'utf8'), 'mine');
+  assert.is(existsSync(out), false);
 });
 
 test('replaces no file without --force', async () => {

@@ -9,6 +9,7 @@ import {
   type Keyring,
   parseKeyring,
   type ReadyEvent,
+  serializeChanges,
   serializeKeyring,
   storePsk,
   updateKeyring,
@@ -42,6 +43,35 @@ test('a keyring is written as versioned JSON', () => {
     pins: [{ node_id: NODE_ID, key: toHex(HUB_KEY) }],
     psks: [{ node_id: NODE_ID, key: toHex(PSK), is_provisioned: false }],
   });
+});
+
+test('what changes is written without the static key, and read beside the keyring as it was provisioned', () => {
+  const changes = serializeChanges(FULL);
+  const { static_key, ...rest } = STORED;
+  assert.equal(JSON.parse(changes), rest);
+  for (const text of [changes, bytesOf(changes)]) {
+    assert.is(
+      serializeKeyring(parseKeyring(serializeKeyring(FRESH), ACCESS_KEY, text)),
+      serializeKeyring(FULL),
+    );
+  }
+});
+
+test('changes are read without the provisioned pins and PSKs, and never the static key from them', () => {
+  const other = serializeKeyring(createKeyring({ accessKey: ACCESS_KEY, staticKey: HUB_KEY }));
+  const keyring = parseKeyring(serializeKeyring(FULL), ACCESS_KEY, other);
+  assert.equal(keyring.staticKey.privateKey, CLIENT_STATIC);
+  assert.equal([keyring.pins, keyring.psks, keyring.staticKeyIsFresh], [[], [], true]);
+  raisesLocal(() => parseKeyring(serializeChanges(FULL), ACCESS_KEY), 'keyring-field');
+});
+
+test('changes that cannot be read, or of another identity, are errors', () => {
+  const text = serializeKeyring(FULL);
+  raisesLocal(() => parseKeyring(text, ACCESS_KEY, ''), 'keyring-not-json');
+  raisesLocal(() => parseKeyring(text, ACCESS_KEY, '{}'), 'keyring-version');
+  const others = serializeChanges(createKeyring({ accessKey: 'other', staticKey: HUB_KEY }));
+  raisesLocal(() => parseKeyring(text, ACCESS_KEY, others), 'keyring-other-identity');
+  raisesLocal(() => serializeChanges({} as Keyring), 'bad-argument');
 });
 
 test('a keyring is read from a string and from bytes, and hex in either case', () => {

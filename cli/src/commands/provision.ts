@@ -7,8 +7,10 @@ import {
   isLowOrder,
   type Keyring,
   LocalError,
+  nextSlots,
   nodeCrypto,
   randomBytes,
+  serializeChanges,
   serializeKeyring,
   storePsk,
   updateKeyring,
@@ -43,16 +45,19 @@ its authorization. If the hub serves MQTT only, or with --mqtt, mqtt stands in
 place of url: broker, username, password, client_id, and the topics publish,
 subscribe and status.
 
+With --slot, it also writes what changes in the keyring, as the text for both
+slots of the device's store. The device then never writes the keyring itself.
+
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 \\
-      --connection kiosk.connection.json
+      --connection kiosk.connection.json --slot kiosk.slot.txt
   hub-protocol provision kiosk.json --out kiosk.keyring.json --hub hub-1 \\
       --pin hub-1=6c4a…91
   hub-protocol provision kiosk.json --keyring old.json --out new.json \\
       --hub hub-2
                       adds a hub, and keeps the static key
 
-The password is taken from the identity. Both files contain secrets of the
+The password is taken from the identity. All files contain secrets of the
 device. They are written with mode 0600 and never where others may write; an
 existing file is replaced with --force only. A static key is made once: hubs pin
 it, and a client with another one is locked out until their operators reset it.
@@ -80,6 +85,7 @@ What is printed contains no secret.
     },
     keyring: { type: 'string', argument: 'FILE', help: 'start from this keyring, and keep its static key' },
     connection: { type: 'string', argument: 'FILE', help: 'where to write how the device connects' },
+    slot: { type: 'string', argument: 'FILE', help: 'where to write the text for both slots' },
     mqtt: {
       type: 'boolean',
       help: 'the device connects over MQTT (default: over WebSocket, if the hub serves it)',
@@ -101,7 +107,11 @@ async function provision(args: Arguments): Promise<Result> {
   if (out === undefined) throw new CannotRun('expected --out FILE: where to write the keyring');
   const identity = readIdentityFile(source);
   const connection = readConnection(args, identity);
-  if (connection?.path === out) throw new CannotRun('--connection and --out name the same file: name two');
+  const slot = args.text('slot');
+  const paths = [out, connection?.path, slot].filter((path) => path !== undefined);
+  if (new Set(paths).size < paths.length) {
+    throw new CannotRun('--out, --connection and --slot name the same file: name each another');
+  }
   const pins = args.texts('pin').map(readPin);
   const hubs = new Set([...args.texts('hub'), ...args.texts('hello').map(nodeIdOfFile)]);
   if (hubs.has('')) throw new CannotRun('--hub expects a node id, got nothing');
@@ -114,20 +124,25 @@ async function provision(args: Arguments): Promise<Result> {
       : readKeyringFile(base, identity.accessKey);
   for (const { nodeId, key } of pins) keyring = addPin(keyring, nodeId, key);
   const isForced = args.flag('force');
-  assertPrivate(out, isForced); // before the slow part
-  if (connection !== undefined) assertPrivate(connection.path, isForced);
+  for (const path of paths) assertPrivate(path, isForced); // before the slow part
   for (const nodeId of hubs) {
     const psk = await deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
   }
   if (connection !== undefined) writePrivate(connection.path, connection.text, isForced);
+  if (slot !== undefined) writePrivate(slot, nextSlots([], serializeChanges(keyring))[0]!.text, isForced);
   writePrivate(out, `${serializeKeyring(keyring)}\n`, isForced, before);
   const summary = summarize(keyring);
-  const files = connection === undefined ? out : `${out} and ${connection.path}`;
   return {
     status: 0,
-    text: `${summaryToText(summary)}written to  ${files}, readable by their owner only\n`,
-    json: { file: out, connection_file: connection?.path, site_id: identity.siteId, ...summary },
+    text: `${summaryToText(summary)}written to  ${paths.join(' and ')}, readable by their owner only\n`,
+    json: {
+      file: out,
+      connection_file: connection?.path,
+      slot_file: slot,
+      site_id: identity.siteId,
+      ...summary,
+    },
   };
 }
 
