@@ -127,13 +127,11 @@ export function sentenceForDropped({
 }: Pick<Extract<LinkEvent, { type: 'dropped' }>, 'reason' | 'bytes' | 'error'>): string {
   const dropped = `A message of the hub with ${bytes} bytes was dropped`;
   if (reason === 'too-large')
-    return `${dropped}: it is longer than this program accepts. Let the hub send less, or raise the option session.maxMessage, whose maximum is 32 MiB.`;
+    return `${dropped}: it is longer than this program accepts. Let the hub send less, or raise the option maxMemory: a message may have half of it, and at most 32 MiB.`;
   if (reason === 'not-utf8') return `${dropped}: it is not UTF-8. Report this to the makers of the hub.`;
   switch (error?.code) {
-    case 'compressed':
-      return `${dropped}: it is compressed, and the option session.readBinary of this program has no inflate. Leave the option out, or add inflate to it.`;
     case 'bad-compression':
-      return `${dropped}: it is damaged, or inflates to more than this program accepts, which is 1 MiB unless the option session.readBinary says otherwise.`;
+      return `${dropped}: it is damaged, or inflates to more than this program accepts, which is a 64th of the option maxMemory.`;
     default:
       return `${dropped}: this program cannot read it (${error?.code}). Update this program, or the hub.`;
   }

@@ -1,14 +1,12 @@
 /** Reads binary messages, compressed ones too, with the inflater of a platform. */
 import { binaryReader, type Inflate, type ReadBinary } from 'hub-protocol/binary';
 
-/** What a compressed envelope may become: a message of a kilobyte can contain a thousand times as much. Speech is not compressed. */
-const MAX_INFLATED = 1024 * 1024;
-
 /**
  * Refuses what does not end with the checksum of what came out: zlib ignores what follows a stream, and other inflaters ignore the
  * checksum.
+ * @param maxInflated - what a compressed envelope may become, in bytes. Speech is not compressed
  */
-export function readerWith(inflate: Inflate): ReadBinary {
+export function readerWith(inflate: Inflate, maxInflated: number): ReadBinary {
   return binaryReader({
     inflate(compressed, maxLength) {
       const bytes = inflate(compressed, maxLength);
@@ -17,7 +15,7 @@ export function readerWith(inflate: Inflate): ReadBinary {
         throw new Error('the zlib stream does not end with its checksum');
       return bytes;
     },
-    maxInflated: MAX_INFLATED,
+    maxInflated,
   });
 }
 

@@ -25,6 +25,7 @@ import {
   sentenceForReplacement,
 } from './advice.ts';
 import { Answers, errorOf, reasonOf } from './answers.ts';
+import { type Budget, budgetOf } from './budget.ts';
 import { Conversation, envelopeIn, greetingOf } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
@@ -60,6 +61,7 @@ export class Client {
   readonly #options: ConnectOptions;
   readonly #platform: Platform;
   readonly #link: ClientLink;
+  readonly #budget: Budget;
   readonly #listeners = new Listeners();
   readonly #answers = new Answers();
   readonly #conversation: Conversation;
@@ -72,6 +74,8 @@ export class Client {
   #written = 0;
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
+  /** The length of the latest message of the hub. */
+  #length = 0;
   /** How many questions have not ended. */
   #asking = 0;
   #isBusy = false;
@@ -85,11 +89,13 @@ export class Client {
     assertOptions(options, platform);
     this.#options = options;
     this.#platform = platform;
+    this.#budget = budgetOf(options.maxMemory);
     const { identity, policy, requests, derive = platform.derive } = options;
     const { crypto, randomBytes, ...session } = {
       crypto: platform.crypto,
       randomBytes: platform.randomBytes,
       readBinary: platform.readBinary,
+      maxMessage: this.#budget.message,
       ...options.session,
       ...greetingOf(options, () => this.#newId()),
     };
@@ -151,12 +157,12 @@ export class Client {
   }
 
   /**
-   * Iterates over the hub's unsolicited events, until `end` is called. At most 1000 messages wait for the loop. When it ends, those that
-   * still wait are dropped; the next loop receives what arrives after its start.
+   * Iterates over the hub's unsolicited events, until `end` is called. Messages with an eighth of `maxMemory` together
+   * wait for the loop, and each counts for at least a KiB. When it ends, those that still wait are dropped; the next loop receives what arrives after its start.
    * @throws LocalError `wrong-state` after those, if there are more
    */
   [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
-    return this.#listeners.messages();
+    return this.#listeners.messages(this.#budget.waiting, () => this.#length);
   }
 
   /**
@@ -344,6 +350,7 @@ export class Client {
     if (!('type' in what)) return;
     if (what.type === 'sent') this.#emit(this.#conversation.begin(what.envelope));
     else if (what.type === 'message' && what.kind === 'json') {
+      this.#length = what.text.length;
       const envelope = envelopeIn(what.text);
       if (envelope !== undefined) this.#listeners.emit({ type: 'envelope', envelope });
       else this.#conversation.keepState(what.text);

@@ -7,10 +7,18 @@ import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf } from './address.ts';
-import { causeOfOpening, type Finding, openingTimeout, placeOf, readRetryAfter } from './causes.ts';
+import { budgetOf } from './budget.ts';
+import {
+  causeOfOpening,
+  causeOfSilence,
+  type Finding,
+  openingTimeout,
+  placeOf,
+  readRetryAfter,
+} from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
-import { readBinary } from './inflate-on-node.ts';
+import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -23,12 +31,8 @@ export type * from './options.ts';
 const SHORTEST_PAUSE = 50;
 /** How long a request may take, in milliseconds. */
 const REQUEST_TIMEOUT = 15_000;
-/** The longest response but the next, in bytes: HELLO and HANDSHAKE, at most 256 KiB each, in JSON. */
-const MAX_RESPONSE = 600 * 1024;
 /** The most messages in a response: a hub keeps no more. */
 const MAX_MESSAGES = 256;
-/** The longest response with transport messages, which have up to 65,535 bytes, in base64. */
-const MAX_TRANSPORT_RESPONSE = MAX_MESSAGES * 88 * 1024;
 /** The most bytes of a response outside of strings: three for each message, and room for spaces. */
 const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 
@@ -53,6 +57,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
+  const budget = budgetOf(given.maxMemory);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000, policy } = given;
   const { url, tls } = addressOf(identity, 'https', { allowPlaintext });
   // The hub reads the same field as in the URL of a WebSocket.
@@ -77,13 +82,13 @@ export function connect(options: NodeOptions): Client {
     method: 'GET' | 'POST',
     path: string,
     fields: Record<string, string> = {},
-    maxLength = MAX_RESPONSE,
+    maxLength = budget.response,
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
     const signal = AbortSignal.timeout(Math.min(REQUEST_TIMEOUT, openingTimeout(policy?.deadlines)));
     return new Promise((resolve, reject) => {
-      const sent = request(urlOf(path), { method, agent, headers, signal }, (response) => {
+      const sent = request(urlOf(path), { method, agent, headers }, (response) => {
         const parts: Buffer[] = [];
         let length = 0;
         response.on('data', (part: Buffer) => {
@@ -97,6 +102,11 @@ export function connect(options: NodeOptions): Client {
       sent.on('error', (error) =>
         reject(new Refusal(causeOfOpening(error, sent.socket?.connecting === false))),
       );
+      // Not as an option: Node.js loses a request, with its signal, whose response comes before all of the request was written.
+      signal.addEventListener('abort', () => {
+        reject(new Refusal(causeOfSilence(sent.socket?.connecting === false)));
+        sent.destroy();
+      });
       sent.end(body);
     });
   }
@@ -141,7 +151,7 @@ export function connect(options: NodeOptions): Client {
     /** The hub's messages for the client: texts in the handshake, and bytes afterwards. */
     async function poll(): Promise<(string | Uint8Array)[]> {
       if (!isReady()) return stringsOf(check(await call('GET', 'get_messages')).messages);
-      const answer = check(await call('GET', 'get_binary_messages', {}, MAX_TRANSPORT_RESPONSE));
+      const answer = check(await call('GET', 'get_binary_messages', {}, budget.responseWhenReady));
       return stringsOf(answer.b64_messages).map((text) => Buffer.from(text, 'base64'));
     }
 
@@ -150,6 +160,7 @@ export function connect(options: NodeOptions): Client {
       if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
       else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter, policy?.maxPause) });
     });
+    earlier = earlier.then(() => agent.destroy()); // the sockets that are kept for the next request
     return {
       write(data) {
         if (!isOpen) return;
@@ -163,7 +174,15 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
+  return new Client(given, {
+    crypto,
+    randomBytes,
+    readBinary: binaryReader(budget.inflated),
+    derive,
+    keyring,
+    open,
+    place: placeOf(url),
+  });
 }
 
 /** The status of a response, and the members that a hub's JSON object can have. */

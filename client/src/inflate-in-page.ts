@@ -11,7 +11,11 @@ const PIECE = 512;
 
 const CHECKSUM = 4;
 
-export const readBinary: ReadBinary = readerWith((compressed, maxLength) => {
+export function binaryReader(maxInflated: number): ReadBinary {
+  return readerWith(inflate, maxInflated);
+}
+
+function inflate(compressed: Uint8Array, maxLength: number): Uint8Array {
   const parts: Uint8Array[] = [];
   let length = 0;
   const stream = new Unzlib((part) => {
@@ -25,7 +29,7 @@ export const readBinary: ReadBinary = readerWith((compressed, maxLength) => {
     stream.push(compressed.subarray(at, isLast ? undefined : at + PIECE), isLast);
   }
   return joined(parts, length);
-});
+}
 
 function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length);

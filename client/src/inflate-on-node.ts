@@ -3,6 +3,9 @@ import { inflateSync } from 'node:zlib';
 import type { ReadBinary } from 'hub-protocol/binary';
 import { readerWith } from './binary-reader.ts';
 
-export const readBinary: ReadBinary = readerWith((compressed, maxOutputLength) =>
-  inflateSync(compressed, { maxOutputLength }),
-);
+export function binaryReader(maxInflated: number): ReadBinary {
+  return readerWith(
+    (compressed, maxOutputLength) => inflateSync(compressed, { maxOutputLength }),
+    maxInflated,
+  );
+}

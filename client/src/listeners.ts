@@ -4,8 +4,8 @@ import type { ClientEvent } from './options.ts';
 
 type Listener = (event: never) => void;
 
-/** How many messages wait for a loop over the client. */
-const MOST_WAITING = 1000;
+/** What a message that waits takes besides its text, in bytes. */
+const OVERHEAD = 1024;
 
 const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
   connecting: true,
@@ -62,16 +62,22 @@ export class Listeners {
 
   /**
    * Iterates over the hub's unsolicited events, until the client ends.
-   * @throws LocalError `wrong-state` after the messages that wait, if the loop is too slow and more than 1000 would wait
+   * @param most - how much may wait, in bytes
+   * @param lengthOf - the length of the message that is told
+   * @throws LocalError `wrong-state` after the messages that wait, if the loop is too slow and more would wait
    */
-  async *messages(): AsyncGenerator<HubEvent, void> {
-    const queue: HubEvent[] = [];
+  async *messages(most: number, lengthOf: () => number): AsyncGenerator<HubEvent, void> {
+    const queue: { readonly message: HubEvent; readonly size: number }[] = [];
+    let waiting = 0;
     let isOver = false;
     let isTooSlow = false;
     let wake = (): void => {};
     const hear = ({ message }: { message: HubEvent }): void => {
-      if (queue.length < MOST_WAITING) queue.push(message);
-      else {
+      const size = lengthOf() + OVERHEAD;
+      if (queue.length === 0 || waiting + size <= most) {
+        queue.push({ message, size });
+        waiting += size;
+      } else {
         isTooSlow = true;
         stop();
         this.remove('message', hear);
@@ -86,8 +92,11 @@ export class Listeners {
     this.add('end', stop);
     try {
       while (queue.length > 0 || !isOver) {
-        if (queue.length > 0) yield queue.shift()!;
-        else
+        const next = queue.shift();
+        if (next !== undefined) {
+          waiting -= next.size;
+          yield next.message;
+        } else
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
@@ -95,7 +104,7 @@ export class Listeners {
       if (isTooSlow) {
         throw new LocalError(
           'wrong-state',
-          `more than ${MOST_WAITING} messages of the hub wait for this loop: do slow work outside of it`,
+          'too many messages of the hub wait for this loop: do slow work outside of it, or raise the option maxMemory, of which they may take an eighth',
         );
       }
     } finally {

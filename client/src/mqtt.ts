@@ -4,10 +4,11 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
 import { addressOf } from './address.ts';
 import type { Advice } from './advice.ts';
+import { budgetOf } from './budget.ts';
 import { causeOfOpening, openingTimeout, placeOf } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
-import { readBinary } from './inflate-on-node.ts';
+import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -15,9 +16,6 @@ import { readNodeOptions } from './read-options.ts';
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
 export type * from './options.ts';
-
-/** The longest packet that the client receives, in bytes: an envelope of 256 KiB, and room for its topic. */
-const MAX_PACKET = 512 * 1024;
 
 /** The most packets in what a socket reads at once, which is at most 64 KiB. */
 const MAX_PACKETS_AT_ONCE = 2000;
@@ -43,6 +41,7 @@ const MAX_PACKETS_AT_ONCE = 2000;
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
+  const budget = budgetOf(given.maxMemory);
   const {
     identity,
     ca,
@@ -77,9 +76,9 @@ export function connect(options: NodeOptions): Client {
       clean: true, // this session cannot use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
-      wsOptions: { maxPayload: MAX_PACKET },
+      wsOptions: { maxPayload: budget.packet },
     });
-    limitPackets(broker);
+    limitPackets(broker, budget.packet);
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
@@ -132,7 +131,16 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  const client = new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, advice, place });
+  const client = new Client(given, {
+    crypto,
+    randomBytes,
+    readBinary: binaryReader(budget.inflated),
+    derive,
+    keyring,
+    open,
+    advice,
+    place,
+  });
   return client.on('connect', () => sayOnline());
 }
 
@@ -140,7 +148,7 @@ export function connect(options: NodeOptions): Client {
  * Ends the connection to a broker that sends a packet that is too long, or too many at once. MQTT.js would buffer up to 256 MiB for
  * one packet, and takes seconds for 64 KiB of the shortest ones.
  */
-function limitPackets({ stream }: MqttClient): void {
+function limitPackets({ stream }: MqttClient, maxPacket: number): void {
   let rest = 0; // of the packet, in bytes
   let length = 0; // as far as it was read (MQTT 3.1.1, section 2.2.3)
   let shift = -1; // of the next seven bits of the length; the first byte of a packet comes before them
@@ -159,7 +167,7 @@ function limitPackets({ stream }: MqttClient): void {
         length += (part[at]! & 127) << shift;
         shift = part[at]! < 128 ? -1 : shift + 7;
         if (shift < 0) rest = length;
-        if (length > MAX_PACKET || shift > 21 || count > MAX_PACKETS_AT_ONCE) return false;
+        if (length > maxPacket || shift > 21 || count > MAX_PACKETS_AT_ONCE) return false;
       }
     }
     return true;

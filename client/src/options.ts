@@ -44,12 +44,17 @@ export interface ConnectOptions {
   allowPlaintext?: boolean | undefined;
   /** The time between pings, in milliseconds (default 30000; over MQTT 120000, in browsers 60000), or over HTTPS between polls (1000). */
   pingEvery?: number | undefined;
+  /**
+   * About how much memory a hub can make the client take, in bytes, from 1 MiB to 1 GiB (default 64 MiB), besides the 64 MiB for deriving a
+   * PSK. The bounds of messages, responses and queues follow from it.
+   */
+  maxMemory?: number | undefined;
   /** Derives the PSK (default: in a worker). */
   derive?: Derive | undefined;
   /** Computes X25519 of the static private key and a public key, 32 bytes each, for a keyring without the private key. */
   sharedSecret?: ((publicKey: Uint8Array) => Promise<Uint8Array>) | undefined;
   /** Options of the ClientSession, such as `trust: 'pinned-only'`. */
-  session?: Partial<Omit<ClientOptions, 'keyring' | 'siteId'>> | undefined;
+  session?: Partial<Omit<ClientOptions, 'keyring' | 'siteId' | 'maxMessage' | 'readBinary'>> | undefined;
   /** Options of the ConnectionPolicy, such as `onKkFailure: 'keep-pin'`. */
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
   /** Options of the RequestScheduler, such as its deadlines. */

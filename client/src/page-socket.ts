@@ -2,9 +2,10 @@
 import { authorizedUrl } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { addressOf } from './address.ts';
+import { budgetOf } from './budget.ts';
 import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
-import { readBinary } from './inflate-in-page.ts';
+import { binaryReader } from './inflate-in-page.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
 
@@ -48,5 +49,13 @@ export function connectByWebSocket(
     };
   }
 
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
+  return new Client(options, {
+    crypto,
+    randomBytes,
+    readBinary: binaryReader(budgetOf(options.maxMemory).inflated),
+    derive,
+    keyring,
+    open,
+    place: placeOf(url),
+  });
 }

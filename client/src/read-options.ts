@@ -7,6 +7,7 @@ import {
   RequestScheduler,
   readOptions,
 } from 'hub-protocol';
+import { budgetOf } from './budget.ts';
 import type {
   AskOptions,
   CascadeOptions,
@@ -24,6 +25,7 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
   userAgent: true,
   allowPlaintext: true,
   pingEvery: true,
+  maxMemory: true,
   derive: true,
   sharedSecret: true,
   session: true,
@@ -43,9 +45,7 @@ const NESTED: {
   session: {
     crypto: true,
     randomBytes: true,
-    maxMessage: true,
     inPlace: true,
-    readBinary: true,
     trust: true,
     hello: true,
     binarize: true,
@@ -75,7 +75,8 @@ export function readConnectOptions<Options extends ConnectOptions>(
   names: OptionNames<Options>,
 ): Options {
   const given = readOptions(options, 'options', names);
-  const { pingEvery, lang } = given;
+  const { pingEvery, lang, maxMemory } = given;
+  budgetOf(maxMemory);
   if (lang !== undefined && !(typeof lang === 'string' && lang.trim() !== '')) {
     throw new LocalError('bad-argument', '"lang" expected a language tag such as "de-de"');
   }

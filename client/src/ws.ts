@@ -3,10 +3,11 @@ import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import WebSocket from 'ws';
 import { addressOf } from './address.ts';
+import { budgetOf } from './budget.ts';
 import { causeOfOpening, causeOfSilence, openingTimeout, placeOf, readRetryAfter } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
-import { readBinary } from './inflate-on-node.ts';
+import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
 import type { Connection, NodeOptions, Transport } from './options.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -32,6 +33,7 @@ export type * from './options.ts';
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
+  const budget = budgetOf(given.maxMemory);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
@@ -43,7 +45,7 @@ export function connect(options: NodeOptions): Client {
     let isOpen = false;
     const socket = new WebSocket(authorized, {
       ...(ca !== undefined && { ca }),
-      maxPayload: 256 * 1024, // the maximum of a cleartext envelope; no other message is longer
+      maxPayload: budget.frame,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
       perMessageDeflate: false, // what is encrypted cannot be compressed
       finishRequest(request) {
@@ -81,7 +83,15 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, { crypto, randomBytes, readBinary, derive, keyring, open, place: placeOf(url) });
+  return new Client(given, {
+    crypto,
+    randomBytes,
+    readBinary: binaryReader(budget.inflated),
+    derive,
+    keyring,
+    open,
+    place: placeOf(url),
+  });
 }
 
 /** The part of a WebSocket of `ws` that pings need. */

@@ -121,9 +121,11 @@ export class AnyHub {
   }
 
   /** Sends something to the clients that are ready. */
-  say(envelope: JsonObject): void {
+  say(envelope: JsonObject | Uint8Array): void {
     for (const session of this.#sessions) {
-      for (const message of session.sendJson(envelope)) this.#lines.get(session)!.send(message);
+      const messages =
+        envelope instanceof Uint8Array ? session.sendBinary(envelope) : session.sendJson(envelope);
+      for (const message of messages) this.#lines.get(session)!.send(message);
     }
   }
 

@@ -50,8 +50,8 @@ const CAUSES: { readonly [type in ClientEvent['type']]: Cause } = {
     },
   },
   dropped: {
-    options: { session: { maxMessage: 5000 } },
-    whenConnected: (world) => world.say('x'.repeat(6000)),
+    options: { maxMemory: 2 ** 20 },
+    whenConnected: (world) => world.say('x'.repeat(2 ** 19)),
   },
   'new-hub': { before: pinned(otherHub.nodeId, otherHub.key) },
   'static-key-fresh': { before: pinned('hub-1', new Uint8Array(crypto.x25519.publicKey(HUB_STATIC))) },

@@ -6,11 +6,14 @@ import { deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import type { ReadBinary } from 'hub-protocol/binary';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readBinary as readInPage } from '../../client/dist/inflate-in-page.js';
-import { readBinary as readOnNode } from '../../client/dist/inflate-on-node.js';
+import { binaryReader as inPage } from '../../client/dist/inflate-in-page.js';
+import { binaryReader as onNode } from '../../client/dist/inflate-on-node.js';
 import { readVectorFile } from '../../judge/src/vectors.ts';
 import { seeded } from '../world/random.ts';
 import { hex } from '../world/vectors.ts';
+
+const readInPage = inPage(2 ** 20);
+const readOnNode = onNode(2 ** 20);
 
 interface Bytes {
   readonly bin_type?: string;

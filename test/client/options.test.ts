@@ -12,11 +12,14 @@ import { connect as reactNative } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
+import { type Budget, budgetOf } from '../../client/dist/budget.js';
 import { issuedWith } from '../world/hosts.ts';
 import { endWorlds, newWorld, PSK } from './world.ts';
 
 test.after.each(endWorlds);
 
+const KIB = 1024;
+const MIB = 1024 * KIB;
 const README = readFileSync(new URL('../../client/README.md', import.meta.url), 'utf8');
 const saved = globalThis.WebSocket;
 test.before(() => void Object.assign(globalThis, { WebSocket }));
@@ -55,6 +58,10 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a time between pings that no timer takes', { pingEvery: Number.POSITIVE_INFINITY }],
   ['a time between pings of nothing', { pingEvery: 0 }],
   ['a time between pings that is a text', { pingEvery: '1000' }],
+  ['memory that is a text', { maxMemory: '64 MiB' }],
+  ['memory in which no connection fits', { maxMemory: 2 ** 20 - 1 }],
+  ['memory without end', { maxMemory: Number.POSITIVE_INFINITY }],
+  ['a limit of messages, which follows from the memory', { session: { maxMessage: 1000 } }],
   ['a derivation that is no function', { derive: 'scrypt' }],
   ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
   ['a language that is none', { lang: 7 }],
@@ -282,6 +289,49 @@ test('every event, and every field of one, has a docstring in the published type
   const listed = /^## Events\n([\s\S]*?)^## /m.exec(README)![1]!.matchAll(/^\| ((?:`[\w-]+`(?:, )?)+) \|/gm);
   const events = [...listed].flatMap(([, cell]) => cell!.match(/[\w-]+/g)!).filter((name) => name !== 'type');
   assert.equal([...types].filter((name) => name !== 'received' && name !== 'sent').sort(), events.sort());
+});
+
+/** The rows of the README, in its order. */
+const ROWS: readonly (keyof Budget)[] = [
+  'message',
+  'inflated',
+  'waiting',
+  'frame',
+  'packet',
+  'response',
+  'responseWhenReady',
+];
+
+const shown = (bytes: number): string => (bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`);
+
+test('the bounds are by default what the README says', () => {
+  const table = README.slice(README.indexOf('## Memory'), README.indexOf('## Events'));
+  const stated = [...table.matchAll(/^\| .* \| \d+\/\d+ \| (\d+ [KM]iB) \|/gm)].map(([, value]) => value);
+  const budget = budgetOf();
+  assert.equal(
+    stated,
+    ROWS.map((row) => shown(budget[row])),
+  );
+});
+
+test('the bounds have the shares that the README says, as far as nothing else limits them', () => {
+  const table = README.slice(README.indexOf('## Memory'), README.indexOf('## Events'));
+  const shares = [...table.matchAll(/^\| .* \| (\d+)\/(\d+) \|/gm)].map(([, a, b]) => Number(a) / Number(b));
+  const budget = budgetOf(32 * MIB);
+  for (const [i, row] of ROWS.entries()) assert.is(budget[row], shares[i]! * 32 * MIB, row);
+});
+
+test('in the least memory, each transport carries a transport message of 65,535 bytes', () => {
+  const { frame, packet, response } = budgetOf(MIB);
+  assert.ok(frame >= 65_535 && packet >= 2 * 65_535 && response >= 65_535);
+});
+
+test('more memory than any message takes changes no bound of the transports', () => {
+  const [most, usual] = [budgetOf(1024 * MIB), budgetOf()];
+  for (const row of ['message', 'frame', 'packet', 'response', 'responseWhenReady'] as const) {
+    assert.is(most[row], usual[row]);
+  }
+  assert.is(most.inflated, 16 * MIB);
 });
 
 test.run();

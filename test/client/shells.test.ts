@@ -5,6 +5,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { parseSync } from '@swc/core';
 import {
   createKeyring,
@@ -121,6 +122,11 @@ function spiedStore(
 const staticKey = randomBytes(32);
 const publicKey = new Uint8Array(crypto.x25519.publicKey(staticKey));
 const GIVEN_TIME = 12_000;
+/** A bus message that inflates to 20 KiB: more than a 64th of a MiB. */
+const COMPRESSED = Buffer.concat([
+  Buffer.from([0x83, 0]),
+  deflateSync(JSON.stringify({ type: 'x', data: { text: 'x'.repeat(20_000) }, context: {} })),
+]);
 /** Longer than a busy machine makes a hub wait. */
 const PING = 600;
 
@@ -133,6 +139,7 @@ function givenOptions(entry: Entry, hub: AnyHub, calls: Calls): Options {
     userAgent: 'kiosk',
     allowPlaintext: false,
     pingEvery: PING,
+    maxMemory: 2 ** 20,
     derive: async (...args: unknown[]) => {
       calls.derive = args;
       return DERIVED;
@@ -213,6 +220,8 @@ async function run(entry: Entry, kind: 'given' | 'least'): Promise<Run> {
   const client = CONNECT[entry](options as never);
   const events = listened(client);
   assert.is((await client.ask('hello')).reply.text, 'You said: hello');
+  hub.say(COMPRESSED);
+  await until(() => events.includes('dropped') || events.includes('message'));
   const pause = kind === 'given' ? PING : 100;
   if (entry === 'https') await until(() => timers.times('https').includes(pause));
   else if (kind === 'given') await until(() => hub.seen.pings.length > 0);
@@ -324,6 +333,12 @@ const ROWS: { readonly [option: string]: Row } = {
       ...{ websocket: [30_000, [], undefined], https: [100, [], undefined], mqtt: [120_000, [], 60] },
       ...{ browser: [60_000, [], undefined], 'react-native': [60_000, [], undefined] },
     },
+  },
+  maxMemory: {
+    place: 'what a message may inflate to, as its other bounds',
+    seen: ({ events }) => events.includes('dropped'),
+    given: same(true),
+    byDefault: same(false),
   },
   derive: {
     place: 'the derivation, with the password and the salt of the hub',

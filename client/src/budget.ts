@@ -1,0 +1,53 @@
+/** How much memory a hub can make a client take: each bound follows from one number, the option `maxMemory`. */
+import { LocalError } from 'hub-protocol';
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+const DEFAULT = 64 * MIB;
+const LEAST = MIB;
+const MOST = 1024 * MIB;
+
+/** A transport message: 65,535 bytes, and what a transport adds. */
+const TRANSPORT_MESSAGE = 66 * KIB;
+
+/** The bounds, in bytes. */
+export interface Budget {
+  /** A message that is joined from its parts. */
+  readonly message: number;
+  /** What a compressed envelope may become: a kilobyte can contain a thousand times as much, which costs much more to parse. */
+  readonly inflated: number;
+  /** Messages that wait for a loop over the client. */
+  readonly waiting: number;
+  /** A message of a WebSocket: an envelope of 256 KiB. */
+  readonly frame: number;
+  /** A packet of MQTT: an envelope, and its topic, which has up to 65,535 bytes. */
+  readonly packet: number;
+  /** A response of HTTPS until the connection is ready: HELLO and HANDSHAKE, at most 256 KiB each, in JSON. */
+  readonly response: number;
+  /** A response with transport messages in base64, of which a hub keeps 256. */
+  readonly responseWhenReady: number;
+}
+
+/** The share of `maxMemory`, what each bound is at least, and what no hub ever needs. */
+const SHARES: { readonly [bound in keyof Budget]: readonly [share: number, least: number, most: number] } = {
+  message: [1 / 2, 0, 32 * MIB],
+  inflated: [1 / 64, 0, 32 * MIB],
+  waiting: [1 / 8, 0, MOST],
+  frame: [1 / 256, TRANSPORT_MESSAGE, 256 * KIB],
+  packet: [1 / 128, 2 * TRANSPORT_MESSAGE, 512 * KIB],
+  response: [1 / 64, TRANSPORT_MESSAGE, 600 * KIB],
+  responseWhenReady: [11 / 32, 0, 22 * MIB],
+};
+
+/** @throws LocalError `bad-argument` */
+export function budgetOf(maxMemory: number = DEFAULT): Budget {
+  if (!(typeof maxMemory === 'number' && maxMemory >= LEAST && maxMemory <= MOST)) {
+    throw new LocalError('bad-argument', '"maxMemory" expected a number of bytes from 1 MiB to 1 GiB');
+  }
+  const bounds = Object.entries(SHARES).map(([bound, [share, least, most]]) => [
+    bound,
+    Math.floor(Math.min(Math.max(share * maxMemory, least), most)),
+  ]);
+  return Object.fromEntries(bounds) as unknown as Budget;
+}
