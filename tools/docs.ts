@@ -15,6 +15,7 @@ import { evidence } from './evidence.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
 import { sessionTables } from './session-tables.ts';
+import { status } from './status.ts';
 import { workedExample } from './worked-example.ts';
 
 const ROOT = new URL('..', import.meta.url);
@@ -73,6 +74,7 @@ export function drawnFiles(): Drawn {
     ...interop(),
     ...evidence(),
     ...readme(),
+    ...status(),
     ...causes(),
     ...apiPages(),
   };

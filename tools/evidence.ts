@@ -147,6 +147,12 @@ function datesOf({ page, parts }: Program): string {
   return found.length === 0 ? 'not recorded' : [...new Set(found)].sort().join('; ');
 }
 
+/** When the program of a command last ran for its page; `undefined` if there is no such program. */
+export function lastRunOf(command: string): string | undefined {
+  const program = PROGRAMS.find((one) => one.command === command);
+  return program && datesOf(program);
+}
+
 export function evidence(): Drawn {
   const rows = PROGRAMS.map((program) => {
     const link = posix.relative('evidence', program.page);

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ADDRESSES, type Manifest, manifestOf, PACKAGES } from './parts.ts';
@@ -36,7 +36,10 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
   for (const file of files.split('\0')) {
     if (file !== '' && existsSync(join(ROOT, file))) cpSync(join(ROOT, file), join(source, file));
   }
-  for (const name of PACKAGES.slice(1)) {
+  for (const name of PACKAGES) {
+    const readme = join(source, name, 'README.md');
+    writeFileSync(readme, publishedReadme(readFileSync(readme, 'utf8'), manifestOf('.'), name));
+    if (name === '.') continue;
     writeFileSync(
       join(source, name, 'package.json'),
       publishedManifest(manifestOf(name), manifestOf('.'), name),
@@ -68,6 +71,22 @@ export async function packCopy(folder: string, isFresh: boolean = false): Promis
   }
   rmSync(source, { recursive: true });
   return packed;
+}
+
+/** A link of a page that is relative, but for those inside of the page. */
+const RELATIVE = /(?<=\]\()(?![a-z]+:|#)[^()\s]+(?=\))/g;
+
+/**
+ * The text of a package's README as it is published: its relative links lead to the repository, to the tag of the version. Without an
+ * address they stay as they are.
+ */
+export function publishedReadme(text: string, { repository, version }: Manifest, directory: string): string {
+  if (repository === undefined) return text;
+  const base = repository.url.replace(/^git\+|\.git$/g, '');
+  return text.replace(RELATIVE, (target) => {
+    const kind = /\.(?:webp|svg)$/.test(target) ? 'raw' : target.endsWith('/') ? 'tree' : 'blob';
+    return `${base}/${kind}/v${version}/${posix.join(directory, target)}`;
+  });
 }
 
 /**

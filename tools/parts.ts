@@ -15,7 +15,7 @@ export const ADDRESSES = ['repository', 'homepage', 'bugs'] as const;
 
 /** The parts of package.json that matter here. */
 export interface Manifest {
-  readonly repository?: object;
+  readonly repository?: { readonly type: string; readonly url: string };
   readonly homepage?: string;
   readonly bugs?: string;
   readonly name: string;

@@ -2,8 +2,8 @@
  * Makes a release: checks that the version is ready, runs the tests, packs the three packages twice, and compares the bytes.
  * Writes to release/ the tarballs, their SHA-256, and a bill of materials of each.
  *
- *     npm run release                    about five minutes; publishes nothing
- *     npm run release -- --untested      without the tests, a minute and a half
+ *     npm run release                    about five minutes; publishes nothing. Refused without the project's addresses
+ *     npm run release -- --untested      without the tests, a minute and a half; also without the addresses
  *     npm run release -- --publish       publishes too; with provenance, so it works only in a CI that npm knows
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -39,6 +39,21 @@ export function versionProblems(version: string, versions: readonly string[], ch
 export function addressProblems(manifest: Manifest): string[] {
   return ADDRESSES.filter((field) => !(field in manifest)).map((field) => `package.json has no "${field}"`);
 }
+
+/** What a person has to do before the first release, in order. A release without addresses is refused: npm cannot attest it. */
+const FIRST_RELEASE = `\
+Before the first release:
+1. Create the public repository, and push this branch as main.
+2. Fill in package.json, for all packages, and commit it:
+     "repository": { "type": "git", "url": "git+https://HOST/OWNER/hub-protocol.git" }
+     "homepage": the address of the website that docs/.vitepress/run builds, or of the repository
+     "bugs": the address of the issues
+   The links of the packages' READMEs then lead to the files of the released version.
+3. Make the repository accept private reports of vulnerabilities: SECURITY.md sends people there.
+4. Register the names at npm (${PACKAGES.map((folder) => manifestOf(folder).name).join(', ')}), and
+   name the workflow that publishes as a trusted publisher of each.
+5. Run npm run release again, and follow "A release" in CONTRIBUTING.md.
+`;
 
 function problemsOf(version: string): string[] {
   const problems = versionProblems(
@@ -82,6 +97,11 @@ async function release(args: readonly string[]): Promise<number> {
   const isTested = isPublishing || !args.includes('--untested');
   const { version } = manifestOf('.');
   const problems = problemsOf(version);
+  const missing = addressProblems(manifestOf('.'));
+  if (isTested && missing.length > 0) {
+    console.error(`${missing.join('\n')}\n\n${FIRST_RELEASE}`);
+    return 1;
+  }
   if (isPublishing && problems.length > 0) {
     console.error(problems.join('\n'));
     return 1;

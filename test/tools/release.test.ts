@@ -1,7 +1,11 @@
 /** What `npm run release` demands of a version. The tarballs are in package/tarball.package.ts. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { publishedManifest } from '../../tools/pack.ts';
+import { publishedManifest, publishedReadme } from '../../tools/pack.ts';
+import { PACKAGES } from '../../tools/parts.ts';
 import { addressProblems, sums, versionProblems } from '../../tools/release.ts';
 
 const READY =
@@ -35,6 +39,35 @@ test('a version is not ready without the project’s addresses, which one file s
     repository: { ...ADDRESSES.repository, directory: 'judge' },
   });
 });
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+test('a release without the project’s addresses is refused, with what a person has to do first', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tools/release.ts'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  assert.is(status, 1);
+  assert.match(stderr, /no "repository"[\s\S]*1\. Create[\s\S]*2\. Fill in package\.json/);
+});
+
+for (const folder of PACKAGES) {
+  test(`the links of the README in the tarball of ${folder} wait for the address, and lead to files at it`, () => {
+    const text = readFileSync(`${ROOT}${folder}/README.md`, 'utf8');
+    const library = { name: 'hub-protocol', version: '1.2.3' };
+    assert.is(publishedReadme(text, library, folder), text);
+    const repository = { type: 'git', url: 'git+https://code.example/owner/hub-protocol.git' };
+    const published = publishedReadme(text, { ...library, repository }, folder);
+    const links = Array.from(published.matchAll(/\]\(([^()\s]+)\)/g), ([, link]) => link!);
+    for (const link of links) {
+      if (/^(?:#|https:\/\/github\.com\/JarbasHiveMind)/.test(link)) continue;
+      const [, kind, path] =
+        /^https:\/\/code\.example\/owner\/hub-protocol\/(blob|raw|tree)\/v1\.2\.3\/([^#]+)/.exec(link) ?? [];
+      assert.ok(path !== undefined && existsSync(ROOT + path), link);
+      assert.is(kind === 'tree', statSync(ROOT + path!).isDirectory(), link);
+    }
+  });
+}
 
 test('a package is published without the exports of its sources', () => {
   const entries = {
