@@ -114,6 +114,18 @@ export function assertInteger(value: unknown, name: string, least: number, most:
 }
 
 /**
+ * Checks that an option is a number of bytes.
+ * @param most - the largest that is allowed, which is the default
+ * @returns the number
+ * @throws LocalError `bad-argument`
+ */
+export function assertSize(value: unknown, name: string, most: number): number {
+  if (value === undefined) return most;
+  if (typeof value === 'number' && value >= 0 && value <= most) return value;
+  throw errors.expected(name, `a number of bytes from 0 to ${most}`);
+}
+
+/**
  * Checks that an option is one of a few strings.
  * @returns the string, by default the first
  * @throws LocalError `bad-argument`

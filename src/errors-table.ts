@@ -31,8 +31,9 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     todo: 'Pass as many bytes as the message says. A key that was stored as hex or base64 has to be decoded first.',
   },
   'bad-random': {
-    means: 'randomBytes() did not return as many bytes as it was asked for, or returned zeros only',
-    todo: 'Repair the random generator. Do not connect without one.',
+    means:
+      'randomBytes() did not return as many bytes as it was asked for, or returned zeros only, or the static key once more',
+    todo: 'Repair the random generator, or its seed. Do not connect without one.',
   },
   'not-json': {
     means: 'a value that JSON cannot represent',
@@ -314,6 +315,10 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     todo: NEW_CONNECTION,
   },
   'nonce-exhausted': { means: 'the peer sealed 2^64 - 1 messages under one key', todo: NEW_CONNECTION },
+  'frame-too-long': {
+    means: 'a transport message is longer than the option `maxFrame`. It was not decrypted',
+    todo: 'Ask the hub’s operator for shorter messages or chunks, or raise `maxFrame` as far as the device’s watchdog allows.',
+  },
   'empty-plaintext': FRAMES,
   'unknown-marker': FRAMES,
   'chunk-without-start': FRAMES,
@@ -896,6 +901,8 @@ export const notAuthentic = (): RemoteError =>
   );
 export const peerNonceExhausted = (): RemoteError =>
   new RemoteError('nonce-exhausted', 'the peer used every nonce of this session: connect again');
+export const frameTooLong = (longest: number): RemoteError =>
+  new RemoteError('frame-too-long', `a transport message of more than ${longest} bytes, the option maxFrame`);
 export const emptyPlaintext = (): RemoteError =>
   new RemoteError('empty-plaintext', 'a transport message has no marker');
 export const unknownMarker = (marker: number): RemoteError =>

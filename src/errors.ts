@@ -81,6 +81,7 @@ export type RemoteCode =
   | 'text-after-ready'
   | 'not-authentic'
   | 'nonce-exhausted'
+  | 'frame-too-long'
   | 'empty-plaintext'
   | 'unknown-marker'
   | 'chunk-without-start'

@@ -100,7 +100,8 @@ function addEvents(index: Index): void {
   }
   for (const role of ['client', 'hub']) {
     for (const code of ['crypto-failed', 'bad-random']) note(`LocalError ${code}`, 'close', role);
-    for (const code of ['message-too-long', 'nonce-exhausted']) note(`RemoteError ${code}`, 'close', role);
+    for (const code of ['message-too-long', 'frame-too-long', 'nonce-exhausted'])
+      note(`RemoteError ${code}`, 'close', role);
   }
   note('LocalError static-key-fresh', 'static-key-fresh', 'client');
   for (const [key, sessions] of events) {

@@ -45,6 +45,7 @@ const NESTED: {
   session: {
     crypto: true,
     randomBytes: true,
+    maxFrame: true,
     inPlace: true,
     trust: true,
     hello: true,

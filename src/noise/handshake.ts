@@ -7,7 +7,7 @@
  * error. For all other callers, HandshakeState ensures this.
  */
 import { assertBytes } from '../arguments.ts';
-import { type Bytes, concatBytes, copyBytes, isZero, wipe } from '../bytes.ts';
+import { type Bytes, concatBytes, copyBytes, equalBytes, isZero, wipe } from '../bytes.ts';
 import { type CheckedCrypto, type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { RemoteError } from '../errors.ts';
@@ -85,6 +85,21 @@ interface MessageInProgress {
   nextToken: number;
   /** The public key for which `resume` needs the shared secret with our static key. */
   awaited: Uint8Array | undefined;
+}
+
+/**
+ * Makes an ephemeral key pair.
+ * @throws LocalError `bad-random` also for the static key: a generator that starts with the same seed made both
+ */
+export function newEphemeral(
+  crypto: CheckedCrypto,
+  randomBytes: RandomBytes,
+  staticKey: CheckedKeyPair,
+): CheckedKeyPair {
+  const pair = crypto.keyPair(randomKey(randomBytes));
+  if (!equalBytes(pair.publicKey, staticKey.publicKey)) return pair;
+  pair.destroy();
+  throw errors.badRandom(KEY_LENGTH);
 }
 
 export class Handshake {
@@ -275,7 +290,7 @@ export class Handshake {
   }
 
   private createEphemeral(): Uint8Array {
-    this.e ??= this.crypto.keyPair(randomKey(this.randomBytes!));
+    this.e ??= newEphemeral(this.crypto, this.randomBytes!, this.s);
     this.mixEphemeral(this.e.publicKey);
     return this.e.publicKey;
   }

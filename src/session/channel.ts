@@ -3,7 +3,7 @@
  * transport messages afterwards, and final failure. It looks up each input in the table of its side;
  * client-handshake.ts and hub-handshake.ts handle the inputs.
  */
-import { assertBytes, assertFlag, assertFunction } from '../arguments.ts';
+import { assertBytes, assertFlag, assertFunction, assertSize } from '../arguments.ts';
 import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -51,6 +51,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly side: Side<State>;
   private readonly transitions: TransitionTable<State>;
   private readonly frames: FrameJoiner;
+  private readonly maxFrame: number;
   private readonly inPlace: boolean;
   private readonly readBinary: ReadBinary | undefined;
   private readonly guard = new Guard();
@@ -62,12 +63,18 @@ export class Channel<State extends string, Event extends { readonly type: string
   private events: (Event | CommonEvent)[] | undefined = undefined;
 
   constructor(
-    { maxMessage, inPlace, readBinary }: Pick<SessionOptions, 'maxMessage' | 'inPlace' | 'readBinary'>,
+    {
+      maxMessage,
+      maxFrame,
+      inPlace,
+      readBinary,
+    }: Pick<SessionOptions, 'maxMessage' | 'maxFrame' | 'inPlace' | 'readBinary'>,
     initial: State,
     transitions: TransitionTable<State>,
     side: Side<State>,
   ) {
     this.frames = new FrameJoiner(maxMessage);
+    this.maxFrame = assertSize(maxFrame, 'maxFrame', MAX_MESSAGE);
     this.inPlace = assertFlag(inPlace, 'inPlace');
     if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
     this.readBinary = readBinary;
@@ -200,6 +207,7 @@ export class Channel<State extends string, Event extends { readonly type: string
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
       if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();
     }
+    if (data.length > this.maxFrame) throw errors.frameTooLong(this.maxFrame);
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
     this.peerProved = true;

@@ -26,13 +26,13 @@ import {
   utf8ToBytes,
   wipe,
 } from '../bytes.ts';
-import { type CheckedKeyPair, randomKey } from '../crypto/checked.ts';
+import type { CheckedKeyPair } from '../crypto/checked.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { failureOf } from '../memory.ts';
-import { Handshake, noSecrets, wipeSecrets } from '../noise/handshake.ts';
+import { Handshake, newEphemeral, noSecrets, wipeSecrets } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { writeEnvelope } from '../wire/envelope.ts';
@@ -102,7 +102,7 @@ export class ClientHandshake implements Side<ClientState> {
     hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
-      this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));
+      this.ephemeralKey = newEphemeral(crypto, plan.randomBytes, this.staticKey);
       if (keyring.pins.length === 1 && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
         // Most likely this hub will answer: compute KKpsk0's shared secrets with its key before the connection is made.
         const { key } = keyring.pins[0]!;

@@ -43,7 +43,7 @@ export interface ClientOptions extends SessionOptions {
    */
   onKkFailure?: 'replace-pin' | 'keep-pin' | undefined;
   /**
-   * Whether no call may take much longer than a single X25519 (default false), the longest step on a device. The handshake
+   * Whether no call of the handshake may take much longer than a single X25519 (default false), its longest step. It
    * then stops after each step: the session emits `waiting`, and continues when you call `resume`. Needs a static key with
    * its public key, as `createKeyring` makes it.
    */
@@ -55,6 +55,7 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
   crypto: true,
   randomBytes: true,
   maxMessage: true,
+  maxFrame: true,
   inPlace: true,
   readBinary: true,
   siteId: true,
@@ -107,6 +108,7 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
     crypto: new CheckedCrypto(given.crypto),
     randomBytes: given.randomBytes,
     maxMessage: given.maxMessage,
+    maxFrame: given.maxFrame,
     inPlace: given.inPlace,
     readBinary: given.readBinary,
     keyring,

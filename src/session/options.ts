@@ -16,6 +16,12 @@ export interface SessionOptions {
   /** The longest message to accept, in bytes (default 32 MiB, which is the maximum). A longer one is dropped. */
   maxMessage?: number | undefined;
   /**
+   * The longest transport message to open, in bytes (default: any that Noise allows, which is 65535), and so a bound on the time
+   * that `receive` takes. A longer one ends the session with `frame-too-long` before anything is decrypted. A transport
+   * message has 17 bytes more than the message or chunk in it.
+   */
+  maxFrame?: number | undefined;
+  /**
    * Whether `receive` may decrypt a transport message inside the array that it is given (default false). This saves a
    * second array of up to 65519 bytes, but overwrites the first one, and events contain views of it. It needs a cipher
    * with `openInPlace`, such as noble's ChaChaPoly; with any other cipher it has no effect.

@@ -1,7 +1,7 @@
 /**
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, readOptions } from '../arguments.ts';
+import { assertBytes, assertSize, readOptions } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, EMPTY, wipe } from '../bytes.ts';
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -150,11 +150,8 @@ export class FrameJoiner {
   private length = 0; // of the part that has arrived, even if it is too long to keep
 
   /** @throws LocalError `bad-argument` */
-  constructor(maxMessage: number = MAX_MESSAGE) {
-    if (typeof maxMessage !== 'number' || !(maxMessage >= 0 && maxMessage <= MAX_MESSAGE)) {
-      throw errors.expected('maxMessage', `a number of bytes from 0 to ${MAX_MESSAGE}`);
-    }
-    this.maxMessage = maxMessage;
+  constructor(maxMessage: number | undefined) {
+    this.maxMessage = assertSize(maxMessage, 'maxMessage', MAX_MESSAGE);
     hideFields(this);
   }
 

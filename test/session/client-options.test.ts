@@ -27,6 +27,7 @@ const BAD: { readonly [name in keyof Required<Omit<ClientOptions, 'keyring'> & K
     inPlace: [1, null],
     readBinary: ['yes', null, {}],
     maxMessage: [-1, 'all', null, MAX_MESSAGE + 1],
+    maxFrame: [-1, '1', null, Number.NaN],
   };
 
 for (const [name, values] of Object.entries(BAD)) {

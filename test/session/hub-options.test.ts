@@ -49,6 +49,7 @@ const BAD: { readonly [name: string]: unknown[] } = {
   hello: [[], 'x', null],
   handshake: ['x', null, { max_protocol_version: 2 }, { max_protocol_version: '3' }],
   maxMessage: [-1],
+  maxFrame: [-1],
   inPlace: [1],
   randomBytes: [1],
 };

@@ -1,6 +1,7 @@
 /** Messages at the edges of chunks, a lower cap, and decryption in place. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { CipherFactory } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { bytesOf, HELLO, readyPair, types } from '../world/pair.ts';
 
@@ -33,6 +34,43 @@ test('a message that is longer than maxMessage is dropped, and the session goes 
   const dropped = { type: 'dropped', kind: 'binary', bytes: 1001, reason: 'too-large' };
   assert.equal(pair.toClient(pair.hub.sendBinary(new Uint8Array(1001))), [dropped]);
   assert.equal(types(pair.toClient(pair.hub.sendBinary(new Uint8Array(1000)))), ['message']);
+});
+
+test('a transport message that is longer than maxFrame ends the session before anything is decrypted', () => {
+  let opened = 0;
+  const ChaChaPoly: CipherFactory = (key) => {
+    const cipher = nobleCrypto.ciphers.ChaChaPoly!(key);
+    return {
+      seal: (...all) => cipher.seal(...all),
+      open(...all) {
+        opened++;
+        return cipher.open(...all);
+      },
+    };
+  };
+  const crypto = { ...nobleCrypto, ciphers: { ChaChaPoly } };
+  const pair = readyPair({ client: { crypto, maxFrame: 1000 } });
+  assert.equal(types(pair.toClient(pair.hub.sendBinary(new Uint8Array(983)))), ['message']);
+  const before = opened;
+  const [close] = pair.toClient(pair.hub.sendBinary(new Uint8Array(984)));
+  assert.ok(close?.type === 'close' && close.code === 1002 && close.error.code === 'frame-too-long');
+  assert.is(opened, before);
+  assert.is(pair.client.state, 'failed');
+  const ended = pair.client.closed(1002).find((event) => event.type === 'ended');
+  assert.equal([ended?.reason, ended?.retry], ['dropped', 'now']);
+});
+
+test('a hub bounds what it opens, too', () => {
+  const pair = readyPair({ hub: { maxFrame: 1000 } });
+  const [close] = pair.toHub(pair.client.sendBinary(new Uint8Array(984)));
+  assert.ok(close?.type === 'close' && close.error.code === 'frame-too-long');
+});
+
+test('without maxFrame, and with a higher one than Noise allows, a longer message is message-too-long', () => {
+  for (const client of [{}, { maxFrame: 100_000 }]) {
+    const [close] = readyPair({ client }).client.receive(new Uint8Array(65536));
+    assert.ok(close?.type === 'close' && close.error.code === 'message-too-long');
+  }
 });
 
 test('with inPlace messages are decrypted in the arrays that they arrive in', () => {

@@ -224,6 +224,17 @@ test('random bytes of zeros are detected, but repeated ones are not', () => {
   assert.is(find(hubEvents, 'close').error.code, 'bad-random');
 });
 
+test('an ephemeral key that equals the static key prevents a client, and ends a hub’s session', () => {
+  const staticKey = new Uint8Array(32).fill(7);
+  const randomBytes = (): Uint8Array => new Uint8Array(staticKey);
+  raisesLocal(() => newClient({ randomBytes, staticKey }), 'bad-random');
+  const publicKey = nodeCrypto.x25519.publicKey(staticKey); // known, with the private key in a chip
+  raisesLocal(() => newClient({ randomBytes, staticKey: { publicKey } }), 'bad-random');
+  const { client, hub, hubEvents } = new Pair({ hub: { randomBytes, staticKey } }).run();
+  assert.is(find(hubEvents, 'close').error.code, 'bad-random');
+  assert.equal([client.state, hub.state], ['awaiting-message-2', 'failed']);
+});
+
 test('random bytes of the wrong length prevent a client, and end a hub’s session', () => {
   for (const random of [new Uint8Array(16), new Uint8Array(0), null, 'x'.repeat(32), undefined]) {
     const options = { randomBytes: () => random as Uint8Array };
