@@ -329,8 +329,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   // JSON and the prologue
   fault('keys-by-utf16', 'canonical-json prologue session', 'key order: keys are sorted by UTF-16 unit', [
     WRITE,
-    'return sortByCodePoint(keys); // not ASCII',
-    'return keys.sort();',
+    'utf8Length(all) === all.length ? keys.sort() : sortByCodePoint(keys)',
+    'keys.sort()',
   ]),
   fault('keys-not-sorted', 'canonical-json prologue session', 'key order: keys are not sorted', [
     WRITE,
@@ -517,8 +517,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ],
     [
       'src/wire/reassembler.ts',
-      'if (this.length > this.maxMessage) this.release();',
-      'if (this.length > this.maxMessage + 1) this.release();',
+      'if (this.length > this.maxMessage) this.destroy();',
+      'if (this.length > this.maxMessage + 1) this.destroy();',
     ],
   ),
   fault(
@@ -527,7 +527,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'accepts what has to be refused, such as: a final chunk at the start',
     [
       'src/wire/reassembler.ts',
-      'if (this.kind === undefined) {\n        throw this.fail(errors.chunkWithoutStart());\n      }',
+      'if (this.kind === undefined) throw errors.chunkWithoutStart();',
       'if (this.kind === undefined) return undefined;',
     ],
   ),
@@ -537,8 +537,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'accepts what has to be refused, such as: marker 06 at the start',
     [
       'src/wire/reassembler.ts',
-      'if (marker > MARKER_FINAL) {\n      throw',
-      'if (marker > MARKER_FINAL) return undefined;\n    if (false) {\n      throw',
+      'if (marker > MARKER_FINAL) throw',
+      'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
     ],
   ),
   fault(

@@ -137,8 +137,8 @@ export const MQTT_HUB_FAULTS: readonly Fault[] = [
     'the connection goes on where it must end: Ends the session: a plaintext with an unknown marker.',
     [
       'src/wire/reassembler.ts',
-      'if (marker > MARKER_FINAL) {\n      throw',
-      'if (marker > MARKER_FINAL) return undefined;\n    if (false) {\n      throw',
+      'if (marker > MARKER_FINAL) throw',
+      'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
     ],
   ),
   fault(

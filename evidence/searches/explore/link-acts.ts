@@ -56,7 +56,8 @@ export function linkAttacks(world: LinkWorld): LinkAct[] {
     ],
     ['a minute passes', (own) => own.pass(60_000)],
   ];
-  const [question] = insideOf(link).questions.open;
+  const { unsent, sent } = insideOf(link).questions;
+  const [question] = [...unsent, ...Object.values(sent)];
   if (question !== undefined) acts.push(['cancel', (own) => own.call('cancel', question.envelope)]);
   if (link.state !== 'ended') acts.push(['end', (own) => own.call('end')]);
   if (link.deadline !== undefined && link.deadline > now)
@@ -128,12 +129,8 @@ export function describeLink(world: LinkWorld): string {
   const { store, derivation, questions, session, events, inputs } = inside;
   const since = (time: unknown): unknown => (typeof time === 'number' ? Math.max(-60_000, time - now) : time);
   const policy = inside.policy as { [field: string]: unknown };
-  const {
-    requests = [],
-    refusableUntil,
-    saysHandled,
-  } = (questions.scheduler ?? {}) as {
-    requests?: { sentAt?: number; since: number; collector: { state: string } }[];
+  const { requests, refusableUntil, saysHandled } = (questions.scheduler ?? {}) as {
+    requests?: { all(): { sentAt?: number; since: number; collector: { state: string } }[] };
     refusableUntil?: number;
     saysHandled?: boolean;
   };
@@ -147,8 +144,8 @@ export function describeLink(world: LinkWorld): string {
     storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.staysFresh, store.isRead,
     storing?.keyring && storedLabel(storing.keyring), derivation.nodeId, derivation.psk && short(derivation.psk),
     deriving?.nodeId, computing && short(computing.publicKey), pinned && short(pinned),
-    questions.open.filter(({ until }) => until < Infinity).map(({ until, isHanded }) => `${since(until)} ${isHanded}`), since(refusableUntil), saysHandled, questions.hubs.map((hub) => hub.saysHandled).join(),
-    requests.map((one) => `${since(one.sentAt)} ${since(one.since)} ${one.collector.state}`),
+    questions.unsent.map(({ until }, i) => (until < Infinity ? `${since(until)} ${i < questions.handed}` : '')).join(), Object.values(questions.sent).map((one) => one.isForgotten).join(), since(refusableUntil), saysHandled, questions.hubs.map((hub) => hub.saysHandled).join(),
+    (requests?.all() ?? []).map((one) => `${since(one.sentAt)} ${since(one.since)} ${one.collector.state}`),
     Math.min(2, world.connections), Math.min(2, world.derivations), laws.facts,
   ]; // biome-ignore format: facts
   if (connection !== undefined) {

@@ -352,7 +352,7 @@ export class LinkWorld {
     const link = new ClientLink(optionsOf(this.scenario));
     const [from, to] = [insideOf(this.link), insideOf(link)];
     const { policy, session } = from;
-    const { scheduler, open, hubs } = from.questions;
+    const { scheduler, unsent, sent, hubs } = from.questions;
     const parts = copied({ policy, session, scheduler });
     assignFields(from, to, [
       'options',
@@ -369,7 +369,10 @@ export class LinkWorld {
     to.policy = parts.policy;
     to.session = parts.session;
     to.questions.scheduler = parts.scheduler;
-    to.questions.open = open.map((question) => ({ ...question }));
+    to.questions.unsent = unsent.map((question) => ({ ...question }));
+    to.questions.sent = Object.fromEntries(
+      Object.entries(sent).map(([id, question]) => [id, { ...question }]),
+    );
     to.questions.hubs = hubs.map((hub) => ({ ...hub }));
     to.questions.hub = to.questions.hubs[hubs.indexOf(from.questions.hub!)];
     to.events = from.events.slice();
@@ -386,6 +389,12 @@ export class LinkWorld {
   }
 }
 
+interface Question {
+  readonly until: number;
+  readonly envelope: JsonObject;
+  readonly isForgotten: boolean;
+}
+
 /** What a link consists of. */
 export interface Inside {
   inputs: unknown[];
@@ -398,7 +407,9 @@ export interface Inside {
   derivation: { psk: Uint8Array | undefined; nodeId: string | undefined };
   questions: {
     scheduler: object | undefined;
-    open: { until: number; isHanded: boolean; envelope: JsonObject }[];
+    unsent: Question[];
+    handed: number;
+    sent: { [id: string]: Question };
     hubs: { saysHandled?: boolean | undefined }[];
     hub: object | undefined;
   };

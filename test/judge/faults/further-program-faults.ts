@@ -367,8 +367,8 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('a cancelled request goes on', [
       SCHEDULER,
-      'request.collector.stop();\n    return this.decide(at);',
-      'return this.decide(at);',
+      'request.collector.stop();\n    return this.decide(at, [request]);',
+      'return [];',
     ]),
     broken('a message that was noted is refused at no time', [
       SCHEDULER,

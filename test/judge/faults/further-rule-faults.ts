@@ -232,7 +232,7 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     broken('a chunk has at most 65000 bytes', [
       REASSEMBLER,
       'const start = this.length;',
-      'if (payload.length > 65000) throw this.fail(errors.unknownMarker(0));\n    const start = this.length;',
+      'if (payload.length > 65000) throw errors.unknownMarker(0);\n    const start = this.length;',
     ]),
   ],
   'P-86': [
@@ -245,8 +245,8 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-164': [
     broken('a message that is too long ends the session', [
       REASSEMBLER,
-      'if (this.length > this.maxMessage) this.release();\n',
-      'if (this.length > this.maxMessage) throw this.fail(errors.chunkWithoutStart());\n',
+      'if (this.length > this.maxMessage) this.destroy();\n',
+      'if (this.length > this.maxMessage) throw errors.chunkWithoutStart();\n',
     ]),
   ],
   'P-89': [

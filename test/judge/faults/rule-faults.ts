@@ -185,26 +185,26 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-83': broken('a message may start inside another', [
     REASSEMBLER,
-    'if (this.kind !== undefined) {',
-    'if (this.length < 0) {',
+    'if (this.kind !== undefined) throw errors.messageWhileOpen();',
+    '',
   ]),
   'P-84': broken('an empty chunk is refused', [
     REASSEMBLER,
     'const start = this.length;',
-    'if (payload.length === 0) throw this.fail(errors.unknownMarker(0));\n    const start = this.length;',
+    'if (payload.length === 0) throw errors.unknownMarker(0);\n    const start = this.length;',
   ]),
   'P-85': same('orphan-chunks-passed-over'),
   'P-86': same('unknown-markers-ignored'),
   'P-87': same('cap-one-too-many'),
   'P-164': broken('a message that is too long is forgotten before its end', [
     REASSEMBLER,
-    'if (this.length > this.maxMessage) this.release();\n',
-    'if (this.length > this.maxMessage) {\n      this.release();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    }\n',
+    'if (this.length > this.maxMessage) this.destroy();\n    else if',
+    'if (this.length > this.maxMessage) {\n      this.destroy();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    } else if',
   ]),
   'P-88': broken('a message over a lower cap ends the session', [
     REASSEMBLER,
     'if (length > this.maxMessage) return {',
-    'if (length > this.maxMessage && this.maxMessage < MAX_MESSAGE)\n      throw this.fail(errors.messageWhileOpen());\n    if (length > this.maxMessage) return {',
+    'if (length > this.maxMessage && this.maxMessage < MAX_MESSAGE)\n      throw errors.messageWhileOpen();\n    if (length > this.maxMessage) return {',
   ]),
   'P-89': same('replacement-characters-delivered'),
   'P-159': broken('each chunk is decoded on its own', [
@@ -300,13 +300,13 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-154': broken('all requests are sent at once', [
     SCHEDULER,
-    'request.sentAt === undefined && busy[key] !== true',
-    'request.sentAt === undefined',
+    'queue.length === 1 ? [request] : []',
+    '[request]',
   ]),
   'P-155': broken('requests outlive their connection', [
     SCHEDULER,
-    'this.requests[i]!.collector.closed();',
-    '',
+    'return this.decide(0, all)',
+    'return this.decide(0, [])',
   ]),
   'P-96': broken('a request is an envelope of the type hello', [
     'src/requests/build-request.ts',
