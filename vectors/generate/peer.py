@@ -1,5 +1,6 @@
 """One end of a protocol 3 connection: noiseprotocol over cryptography (OpenSSL), with fixed keys."""
 
+import copy
 import hashlib
 import json
 import warnings
@@ -56,6 +57,12 @@ class Keys:
             random.randbytes(32) for _ in range(5)
         )
         self.client_public, self.hub_public = public_key(self.client_static), public_key(self.hub_static)
+
+    def with_hub(self, static, ephemeral, psk):
+        """The same client, with another hub and PSK."""
+        other = copy.copy(self)
+        other.hub_static, other.hub_ephemeral, other.psk, other.hub_public = static, ephemeral, psk, public_key(static)
+        return other
 
 
 class End:

@@ -136,9 +136,9 @@ class Script:
 
     role = None
 
-    def __init__(self, comment, flags, pattern, suite, state, seed=""):
+    def __init__(self, comment, flags, pattern, suite, state, seed="", keys=None):
         self.comment, self.flags, self.pattern, self.suite = comment, flags, pattern, suite
-        self.keys = Keys(f"{comment} {pattern} {suite}{seed}")
+        self.keys = keys or Keys(f"{comment} {pattern} {suite}{seed}")
         self.steps = []
         self.state = state
         self.failure = None
@@ -261,9 +261,10 @@ class Client(Script):
         other_pins=None,
         session=GREETING_PAYLOAD["session"],
         seed="",
+        keys=None,
         **options,
     ):
-        super().__init__(comment, flags, pattern, suite, "awaiting-hello", seed)
+        super().__init__(comment, flags, pattern, suite, "awaiting-hello", seed, keys)
         keys = self.keys
         self.node_id = hello["node_id"]
         self.has_psk = has_psk

@@ -28,6 +28,7 @@ CHOICES = [
     "Message1Payload",
     "Message2Length",
     "Message2Noise",
+    "Message2TwoKeys",
     "Message3Payload",
     "NewHub",
     "NodeIdLength",
@@ -171,6 +172,10 @@ NOTES = {
         "One ciphertext can be made to open under many PSKs, and is noise under all but one. So what opens and is no JSON "
         "object ends as what does not open. An implementation that fails most likely has an error of its own for it, by "
         "which an impostor tests many passwords with one message."
+    ),
+    "Message2TwoKeys": (
+        "One payload of message 2 that is a JSON object under two PSKs: an impostor of the hub can find such a text of 64 "
+        "bytes, and with more bytes one for more PSKs. An implementation that fails most likely has another limit, or none."
     ),
     "Message3Payload": (
         "The payload of message 3 is opened, and not read. A failure most likely takes it for JSON, or demands that it "
@@ -336,6 +341,7 @@ def build():
             client_failures.two_faults(),
             client_failures.payload_first(),
             client_failures.damages(),
+            client_failures.two_keys(),
             transport.failures(connected_client),
             ends.xx_client_ends(),
         ),
