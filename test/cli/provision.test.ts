@@ -11,6 +11,10 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { parseIdentity } from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
+import { connect } from 'hub-protocol-client';
+import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
@@ -67,6 +71,27 @@ test('writes a keyring with a static key, the PSK of each hub, and pins, and sho
   const { privateKey, publicKey } = staticKey;
   assert.equal(nodeCrypto.x25519.publicKey(privateKey!), publicKey);
   assert.is(staticKeyIsFresh, true);
+});
+
+test('a bridge needs no password: a client with the keyring alone is answered, and a thief learns no password', async () => {
+  assert.is((await provision('--hub', 'hub-1')).code, 0);
+  const clients = new Map([['AKEY-12345', { psk: Buffer.from(PSK, 'hex') }]]);
+  const server = await serveHub({ tls: undefined, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  const issued = { access_key: 'AKEY-12345', password: 'none', data_plane_endpoints: { wss: server.url } };
+  const client = connect({
+    identity: parseIdentity(issued),
+    keyring: out,
+    allowPlaintext: true,
+    derive: () => Promise.reject(new Error('nothing is to be derived')),
+  });
+  try {
+    assert.match((await client.ask('hello')).reply.text, 'hello');
+    assert.is(written().psks.length, 1);
+    assert.not.match(readFileSync(out, 'latin1'), /correct horse/);
+  } finally {
+    client.end();
+    await server.stop();
+  }
 });
 
 test('makes a new static key each time', async () => {

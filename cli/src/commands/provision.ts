@@ -57,6 +57,10 @@ slots of the device's store. The device then never writes the keyring itself.
       --hub hub-2
                       adds a hub, and keeps the static key
 
+A bridge, or any program on a machine that may be stolen, needs no password
+either: give it this keyring, and an identity in which any other text stands for
+the password. A thief then has this client at these hubs, not the password.
+
 The password is taken from the identity. All files contain secrets of the
 device. They are written with mode 0600 and never where others may write; an
 existing file is replaced with --force only. A static key is made once: hubs pin
