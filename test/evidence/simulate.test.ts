@@ -6,11 +6,14 @@ import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { restartChart } from '../../evidence/searches/simulate/chart.ts';
-import type { Report } from '../../evidence/searches/simulate/client.ts';
+import { type Report, startClient } from '../../evidence/searches/simulate/client.ts';
 import { cellOf, hoursWithPolicy } from '../../evidence/searches/simulate/hour.ts';
-import { TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
+import { serving, TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
 import { CLIENTS, returnOf } from '../../evidence/searches/simulate/restart.ts';
-import type { Transport } from '../world/network.ts';
+import { Clock } from '../world/clock.ts';
+import { HUB_KEY, NODE_ID } from '../world/keys.ts';
+import type { Hub, Transport } from '../world/network.ts';
+import { Random } from '../world/random.ts';
 
 const page = readFileSync(new URL('../../docs/reference/policy.md', import.meta.url), 'utf8');
 
@@ -42,6 +45,44 @@ for (const trouble of TROUBLES) {
       assert.ok(row?.endsWith(`| ${cellOf(reports)} |`), 'run evidence/searches/simulate/run');
     });
   }
+}
+
+/** When somebody with the access key disconnects the client: after each pause, in milliseconds, while it is connected. */
+const PAUSES: { readonly [pace: string]: () => () => number } = {
+  ...Object.fromEntries(
+    [3, 10, 30, 100, 320, 390, 1000, 10_000].map((pause) => [`${pause} ms`, () => () => pause]),
+  ),
+  'random times': () => {
+    const random = new Random(1);
+    return () => random.below(2000);
+  },
+};
+
+for (const [pace, make] of Object.entries(PAUSES)) {
+  test(`disconnected by anybody who has the access key, every ${pace} for an hour: no pin and no PSK is lost, and nobody is asked`, () => {
+    for (const isKnown of [true, false]) {
+      const pause = make();
+      const clock = new Clock();
+      let isAttacked = true;
+      const accept: Hub['accept'] = (link, clock) => {
+        const disconnect = (): void => {
+          if (isAttacked) link.refuse(1000); // as the client reads a hub over HTTPS that does not know it any more
+        };
+        clock.after(pause(), disconnect);
+        return serving()(link, clock);
+      };
+      const report = startClient({ clock, over: 'WebSocket', hub: { accept }, isKnown, seed: 1 });
+      clock.runUntil(3_600_000);
+      const { pins, psks } = report.client.link.keyring;
+      if (isKnown || pins.length > 0) assert.equal(pins, [{ nodeId: NODE_ID, key: HUB_KEY }]);
+      assert.is(psks.filter(({ isSuspect }) => !isSuspect).length, pins.length);
+      assert.equal([report.questions, report.derivations <= report.dials], [0, true]);
+      isAttacked = false;
+      clock.runUntil(3_600_000 + 1_200_000);
+      assert.is(report.client.link.state, 'ready');
+      report.client.call('end');
+    }
+  });
 }
 
 test('the clients of a hub that restarts come back one by one', () => {

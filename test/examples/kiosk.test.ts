@@ -1,6 +1,6 @@
 /** The kiosk of examples/, as people start it: a program, its files, and a person who types. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { stepsOf } from '../docs/follow.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
 
 const test = suite('the kiosk');
@@ -19,6 +20,7 @@ const tls = await localhostCertificate();
 const clients = new Map([
   ['kiosk-7', { psk: DERIVED }],
   ['kiosk-8', { psk: randomBytes(32) }],
+  ['kiosk-9', { psk: DERIVED }],
 ]);
 const keyOf = (staticKey: Uint8Array): string =>
   fingerprint(new Uint8Array(crypto.x25519.publicKey(staticKey)));
@@ -26,14 +28,20 @@ const [first, second] = [randomBytes(32), randomBytes(32)] as const;
 const DISCLOSURE = 'You are talking to an AI.';
 let hub: HubServer;
 let port = 0;
-let running: Kiosk[] = [];
+let running: Program[] = [];
 
 async function start(staticKey: Uint8Array): Promise<void> {
   hub = await serveHub({ tls, port, nodeId: 'hub-1', staticKey, clients });
   port = Number(new URL(hub.url).port);
 }
 
-class Kiosk {
+function identityOf(accessKey: string): object {
+  const endpoints = { data_plane_endpoints: { wss: hub.url } };
+  return { access_key: accessKey, password: PASSWORD, site_id: 'lobby', ...endpoints };
+}
+
+/** A program that is running, and what it prints. */
+class Program {
   readonly #child: ChildProcess;
   readonly ended: Promise<number | null>;
   #printed = '';
@@ -41,17 +49,8 @@ class Kiosk {
   all = '';
   #heard = (): void => {};
 
-  constructor(accessKey: string) {
-    const path = (name: string): string => join(folder, name);
-    const endpoints = { data_plane_endpoints: { wss: hub.url } };
-    const issued = {
-      ...{ access_key: accessKey, password: PASSWORD, site_id: 'lobby', ...endpoints },
-      ai_disclosure: DISCLOSURE,
-    };
-    writeFileSync(path('identity.json'), JSON.stringify(issued));
-    writeFileSync(path('ca.pem'), tls.ca);
-    const files = ['identity.json', `${accessKey}.json`, 'ca.pem'].map(path);
-    this.#child = spawn(process.execPath, ['--import', 'tsx', KIOSK, ...files]);
+  constructor(command: string, args: readonly string[], cwd?: string) {
+    this.#child = spawn(command, args, { cwd });
     this.ended = new Promise((resolve) => this.#child.once('close', resolve));
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
       stream.on('data', (data) => {
@@ -82,6 +81,17 @@ class Kiosk {
       ]);
     }
     this.#printed = this.#printed.slice(this.#printed.indexOf(text) + text.length);
+  }
+}
+
+class Kiosk extends Program {
+  constructor(accessKey: string) {
+    const path = (name: string): string => join(folder, name);
+    const issued = { ...identityOf(accessKey), ai_disclosure: DISCLOSURE };
+    writeFileSync(path('identity.json'), JSON.stringify(issued));
+    writeFileSync(path('ca.pem'), tls.ca);
+    const files = ['identity.json', `${accessKey}.json`, 'ca.pem'].map(path);
+    super(process.execPath, ['--import', 'tsx', KIOSK, ...files]);
   }
 }
 
@@ -130,6 +140,31 @@ test('shows both keys when the hub has a new one, and trusts it when a person ag
   await kiosk.prints('Connected to hub-1.');
   kiosk.type('Are you new?');
   await kiosk.prints('You said: Are you new?');
+});
+
+test('README’s kiosk tells a person both keys of a hub that has another one, before its first answer', async () => {
+  const own = join(folder, 'readme');
+  mkdirSync(join(own, 'hub'), { recursive: true });
+  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(own, 'node_modules'));
+  for (const step of stepsOf('README.md'))
+    if (step.do === 'append' && step.file === 'kiosk.mjs') writeFileSync(join(own, step.file), step.code);
+  writeFileSync(join(own, 'hub/ca.pem'), tls.ca);
+  const issued = { ...identityOf('kiosk-9'), ai_disclosure: DISCLOSURE };
+  writeFileSync(join(own, 'hub/identity.json'), JSON.stringify(issued));
+  const printed: string[] = [];
+  for (const staticKey of [first, second]) {
+    await hub.stop();
+    await start(staticKey);
+    const kiosk = new Program('sh', ['-c', 'exec "$0" kiosk.mjs 2>&1', process.execPath], own);
+    await kiosk.prints('You said: ');
+    printed.push(kiosk.all);
+    kiosk.kill('SIGKILL');
+    await kiosk.ended;
+  }
+  assert.not.match(printed[0]!, /key/);
+  const told = `The hub has a new key, ${keyOf(second)} in place of ${keyOf(first)}, `;
+  assert.ok(printed[1]!.includes(told), printed[1]);
+  assert.ok(printed[1]!.indexOf(told) < printed[1]!.indexOf('You said: '));
 });
 
 test('reports a wrong password, and shows the same fingerprint as the hub', async () => {

@@ -250,6 +250,66 @@ test('stores nothing when a pin becomes suspect, and tells both keys before the 
   assert.equal(shell.link.keyring.pins[0]!.key, hubKey);
 });
 
+/** How a KKpsk0 ends, by close code or otherwise, and whether that makes the pin suspect. */
+const KK_ENDINGS = [
+  ['1008', true],
+  ['a bit of message 2 flipped', true],
+  ['1000', false],
+  ['1005', false],
+  ['1001', false],
+  ['1006', false],
+  ['timeout', false],
+] as const;
+
+/** Ends the KKpsk0 of a link that has pinned its hub. Message 2 does not arrive as it was sent. */
+function endKk(shell: Shell, how: string): void {
+  const { received } = shell.link;
+  shell.link.received = (connection, data, now) => {
+    if (typeof data !== 'string' || !data.includes('"msg":'))
+      return received.call(shell.link, connection, data, now);
+    const flipped = data.replace(/"msg":"(.)/, (_, digit) => `"msg":"${digit === '0' ? 1 : 0}`);
+    return /bit/.test(how) ? received.call(shell.link, connection, flipped, now) : [];
+  };
+  shell.connect();
+  shell.link.received = received;
+  if (/timeout/.test(how)) shell.wake();
+  else shell.closed(/bit/.test(how) ? 1008 : Number(how));
+}
+
+for (const [how, doubtsPin] of KK_ENDINGS) {
+  for (const onKkFailure of ['replace-pin', 'keep-pin'] as const) {
+    for (const trust of ['first-use', 'pinned-only'] as const) {
+      test(`a KKpsk0 that ends with ${how}, under ${onKkFailure} and ${trust}: the pin stays, and what another key means`, () => {
+        const keyring = pinHub(
+          createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC, crypto: toyCrypto }),
+          NODE_ID,
+          HUB_KEY,
+        );
+        const shell = new Shell({ keyring, policy: { onKkFailure }, session: { trust } });
+        shell.clientKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
+        shell.start();
+        endKk(shell, how);
+        assert.equal(
+          shell.link.keyring.pins.map(({ key, isSuspect }) => [key, isSuspect === true]),
+          [[HUB_KEY, doubtsPin]],
+        );
+        assert.is(shell.told('ask').length, 0);
+        if (shell.link.state === 'waiting') shell.wake();
+        shell.connect({ staticKey: OTHER_STATIC, clientKey: undefined });
+        const isReplaced = doubtsPin && onKkFailure === 'replace-pin' && trust === 'first-use';
+        const [pin] = shell.link.keyring.pins;
+        assert.equal(pin!.key, isReplaced ? toyCrypto.x25519.publicKey(OTHER_STATIC) : HUB_KEY);
+        assert.is(shell.told('hub-replaced').length, isReplaced ? 1 : 0);
+        if (!isReplaced) shell.closed(1008);
+        assert.equal(
+          shell.told('ask').map(({ error }) => error.code),
+          isReplaced ? [] : ['hub-key-changed'],
+        );
+      });
+    }
+  }
+}
+
 test('tries again twice if a pin cannot be stored, then asks a person, and sends message 3 to nobody', () => {
   const shell = readyShell({}, ['derive', 'write']);
   for (let i = 1; i < 3; i++) {

@@ -16,7 +16,11 @@ interface ServeOptions {
 }
 
 /** A hub that does its part of the protocol, and sends a message when it is ready. */
-function serving({ staticKey = HUB_STATIC, psk = PSK, onReady = greet }: ServeOptions = {}): Hub['accept'] {
+export function serving({
+  staticKey = HUB_STATIC,
+  psk = PSK,
+  onReady = greet,
+}: ServeOptions = {}): Hub['accept'] {
   return (link, clock) => {
     const session = new HubSession({
       crypto: nodeCrypto,
