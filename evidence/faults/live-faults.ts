@@ -10,16 +10,20 @@ const SESSION = 'src/session/channel.ts';
 const URL = 'src/identity/authorized-url.ts';
 
 const SOME = 'first-contact small-chunks still-there';
-const CREATES_EPHEMERAL = 'this.e ??= this.crypto.keyPair(randomKey(this.randomBytes!));';
+const CREATES_EPHEMERAL = 'this.e ??= newEphemeral(this.crypto, this.randomBytes!, this.s);';
 const REPEATED: Patch = [
   HANDSHAKE,
   CREATES_EPHEMERAL,
   'this.e = this.crypto.keyPair(new Uint8Array(32).fill(9));',
 ];
-const CLIENT_REPEATED: Patch = [CLIENT, 'randomKey(plan.randomBytes)', 'new Uint8Array(32).fill(9)'];
+const CLIENT_REPEATED: Patch = [
+  CLIENT,
+  'newEphemeral(crypto, plan.randomBytes, this.staticKey)',
+  'crypto.keyPair(new Uint8Array(32).fill(9))',
+];
 const CLIENT_STATIC: Patch = [
   CLIENT,
-  'this.ephemeralKey = crypto.keyPair(randomKey(plan.randomBytes));',
+  'this.ephemeralKey = newEphemeral(crypto, plan.randomBytes, this.staticKey);',
   'this.ephemeralKey = this.staticKey;',
 ];
 const STATIC: Patch = [HANDSHAKE, CREATES_EPHEMERAL, 'this.e = this.s;'];
