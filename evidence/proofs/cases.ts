@@ -29,6 +29,14 @@ export interface Change {
   readonly fails: readonly string[];
 }
 
+/** A change of a model of which no query of a case takes notice: what no claim rests on. */
+export interface Unnoticed {
+  readonly name: string;
+  /** The name of the case, whose verdicts stay as they are. */
+  readonly of: string;
+  readonly replace: Change['replace'];
+}
+
 export interface Mutant extends Change {
   readonly name: string;
   /** The name of the case, in which no attack is found. */
@@ -54,6 +62,13 @@ export const CASES: readonly Case[] = [
     name: 'XXpsk2, X25519 undone',
     parts: [xx('x25519-undone')],
     holds: SECRETS,
+    attacked: [],
+  },
+  { name: 'XXpsk2, refused', parts: [xx('refused')], holds: ['hello', 'm2', 'gcs'], attacked: ['refusal'] },
+  {
+    name: 'XXpsk2, client’s ephemeral keys known',
+    parts: [xx('client-ephemeral-known')],
+    holds: ['hello', 'm2', 't3'],
     attacked: [],
   },
   {
@@ -165,30 +180,57 @@ export const CASES: readonly Case[] = [
     attacked: [],
   },
   {
+    name: 'KKpsk0, two clients with one password',
+    parts: [kk(), kk()],
+    shares: ['password'],
+    sessions: 1,
+    holds: ['helloSecond', 'm1Second', 't1Second'],
+    attacked: [],
+  },
+  {
+    name: 'KKpsk0, dishonest other client with the same password',
+    parts: [kk('password-known', 'client-key-known'), kk()],
+    shares: ['password'],
+    sessions: 1,
+    holds: ['helloSecond', 'm1Second', 'm2Second', 't1Second', 't3Second'],
+    attacked: [],
+  },
+  {
+    name: 'KKpsk0, password and client’s ephemeral keys known',
+    parts: [kk('password-known', 'client-ephemeral-known')],
+    holds: ['m2', 't3', 'hello'],
+    attacked: [],
+  },
+  {
     name: 'KKpsk0, then XXpsk2: replace-pin',
-    parts: [kk(), xx('client-pinned')],
+    parts: [kk('refused'), xx('client-pinned', 'pin-used')],
     shares: ['password', 'cs'],
     sessions: 1,
-    holds: ['hello', 'm2', 't1', 'helloSecond', 'm2Second', 't1Second'],
-    attacked: [],
+    holds: ['helloSecond', 'm2Second', 't1Second', 'ownedSecond'],
+    attacked: ['refusal'],
   },
   {
     name: 'KKpsk0, then XXpsk2: replace-pin, password known',
-    parts: [kk('password-known'), xx('client-pinned')],
+    parts: [kk('refused', 'password-known'), xx('client-pinned', 'pin-used')],
     shares: ['password', 'cs'],
     sessions: 1,
-    holds: ['hello', 'm2', 't1', 't1Second'],
-    attacked: ['helloSecond', 'm2Second'],
+    holds: ['t1Second'],
+    attacked: ['refusal', 'helloSecond', 'm2Second', 'ownedSecond'],
   },
   {
     name: 'KKpsk0, then XXpsk2: keep-pin, password known',
-    parts: [kk('password-known'), xx('hub-pinned', 'client-pinned')],
+    parts: [kk('refused', 'password-known'), xx('hub-pinned', 'client-pinned', 'pin-used')],
     shares: ['password', 'cs'],
     sessions: 1,
-    holds: ['hello', 'm2', 't1', 'helloSecond', 'm2Second', 't1Second'],
-    attacked: [],
+    holds: ['helloSecond', 'm2Second', 't1Second', 'ownedSecond'],
+    attacked: ['refusal'],
   },
 ];
+
+/** What the client does with the key that it pins. */
+const PIN_USED =
+  'kpCSecond = HASH(esCSecond)\ngenerates ownedSecond\no1Second = AEAD_ENC(kpCSecond, n0, ownedSecond, nil)\n';
+const PIN_SENT = 'ClientSecond -> HubSecond: o1Second';
 
 export const MUTANTS: readonly Mutant[] = [
   {
@@ -373,5 +415,77 @@ export const MUTANTS: readonly Mutant[] = [
     of: 'KKpsk0, then XXpsk2: keep-pin, password known',
     replace: [['_ = ASSERT(ghsCSecond, ghsSecond)?\n', '']],
     fails: ['helloSecond', 'm2Second'],
+  },
+  {
+    name: 'ss is left out',
+    of: 'KKpsk0, password and client’s ephemeral keys known',
+    replace: [
+      ['HKDF(ckC3, ssC, nil)', 'HKDF(ckC3, nil, nil)'],
+      ['HKDF(ckH3, ssH, nil)', 'HKDF(ckH3, nil, nil)'],
+    ],
+    fails: ['m2', 't3', 'hello'],
+  },
+  {
+    name: 'the pin is replaced before message 2 opens',
+    of: 'KKpsk0, then XXpsk2: replace-pin',
+    replace: [
+      [PIN_USED, ''],
+      [`\n${PIN_SENT}`, ''],
+      ['p2CSecond = ', `${PIN_USED}]\n${PIN_SENT}\nprincipal ClientSecond[\np2CSecond = `],
+    ],
+    fails: ['ownedSecond'],
+  },
+];
+
+export const UNNOTICED: readonly Unnoticed[] = [
+  {
+    name: 'ss is left out',
+    of: 'KKpsk0, password known',
+    replace: [
+      ['HKDF(ckC3, ssC, nil)', 'HKDF(ckC3, nil, nil)'],
+      ['HKDF(ckH3, ssH, nil)', 'HKDF(ckH3, nil, nil)'],
+    ],
+  },
+  {
+    name: 'the static keys are not in the hash',
+    of: 'KKpsk0, password known',
+    replace: [
+      ['HASH(hC1, gcs)', 'HASH(hC1, nil)'],
+      ['HASH(hH1, gcs)', 'HASH(hH1, nil)'],
+      ['HASH(hC2, ghs)', 'HASH(hC2, nil)'],
+      ['HASH(hH2, ghs)', 'HASH(hH2, nil)'],
+    ],
+  },
+  {
+    name: 'es is left out',
+    of: 'XXpsk2',
+    replace: [
+      ['HKDF(ckC3, esC, nil)', 'HKDF(ckC3, nil, nil)'],
+      ['HKDF(ckH3, esH, nil)', 'HKDF(ckH3, nil, nil)'],
+    ],
+  },
+  {
+    name: 'the PSK is mixed into the key and not into the hash',
+    of: 'XXpsk2',
+    replace: [
+      ['HASH(hC5, tC5)', 'HASH(hC5, nil)'],
+      ['HASH(hH5, tH5)', 'HASH(hH5, nil)'],
+    ],
+  },
+  {
+    name: 'the static key in message 2 has no associated data',
+    of: 'XXpsk2',
+    replace: [
+      ['AEAD_ENC(kH3, n0, ghs, hH4)', 'AEAD_ENC(kH3, n0, ghs, nil)'],
+      ['AEAD_DEC(kC3, n0, s2, hC4)', 'AEAD_DEC(kC3, n0, s2, nil)'],
+    ],
+  },
+  {
+    name: 'the payload of message 2 has no associated data',
+    of: 'XXpsk2, password known, both pinned',
+    replace: [
+      ['AEAD_ENC(kH5, n0, p2, hH6)', 'AEAD_ENC(kH5, n0, p2, nil)'],
+      ['AEAD_DEC(kC5, n0, m2, hC6)', 'AEAD_DEC(kC5, n0, m2, nil)'],
+    ],
   },
 ];

@@ -5,6 +5,7 @@
  *     evidence/proofs/run --only 'XXpsk2, offer' --workers 1
  *     evidence/proofs/run --seconds 15
  *     evidence/proofs/run --write
+ *     evidence/proofs/run --seconds 0 --write    models that have not changed keep their verdicts and their seconds
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -15,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { code, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
-import { CASES, type Case, MUTANTS, type Mutant } from './cases.ts';
+import { CASES, type Case, MUTANTS, type Mutant, UNNOTICED, type Unnoticed } from './cases.ts';
 import { textOf } from './model.ts';
 
 const VERIFIER = fileURLToPath(new URL('verifier/target/release/verifier', import.meta.url));
@@ -52,21 +53,26 @@ interface Run {
 /** A model for Verifpal, and the values about which it has to find an attack. */
 interface Job {
   readonly name: string;
+  /** The name of the case. */
+  readonly of: string;
   readonly text: string;
   readonly sessions: number;
   readonly attacked: readonly string[];
 }
 
-/** For the SHA-256 of each model, in hex, the seconds that it took when the tables were drawn. */
+/** For the SHA-256 of each model, in hex, the seconds of CPU that it took when the tables were drawn. */
 const durations = JSON.parse(readFileSync(DURATIONS, 'utf8')) as Record<string, number>;
 const seconds = new Map<string, number>();
 const failures: string[] = [];
-const isDue = (name: string): boolean => name.includes(options.only);
-const jobs = [
-  ...CASES.filter(({ name }) => isDue(name)).map((own) => jobOf(own)),
-  ...MUTANTS.filter(({ of }) => isDue(of)).map((mutant) => jobOf(caseOf(mutant), mutant)),
-].filter((job) => (durations[idOf(job)] ?? 0) <= Number(options.seconds));
-const ids = new Map(jobs.map((job) => [job.name, idOf(job)]));
+const all = [
+  ...CASES.map((own) => jobOf(own)),
+  ...[...MUTANTS, ...UNNOTICED].map((change) => jobOf(caseOf(change), change)),
+];
+const jobs = all.filter(
+  (job) => job.of.includes(options.only) && (durations[idOf(job)] ?? 0) <= Number(options.seconds),
+);
+const ids = new Map(all.map((job) => [job.name, idOf(job)]));
+for (const [name, id] of ids) if (durations[id] !== undefined) seconds.set(name, durations[id]);
 const total = jobs.length;
 const began = Date.now();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-proofs-'));
@@ -77,26 +83,31 @@ if (failures.length === 0) rmSync(folder, { recursive: true });
 else console.log(`\n${failures.join('\n')}\nThe models are in ${folder}.`);
 console.log(`${total - failures.length} of ${total} as expected, in ${minutes} minutes`);
 if (total === 0 || failures.length > 0) process.exitCode = 1;
-else if (options.write && total === CASES.length + MUTANTS.length) {
+else if (options.write && options.only === '') {
   const drawn = {
     cases: table(['case', 'runs', 'no attack found on', 'attack found on', 'seconds'], CASES.map(rowOf)),
     mutants: table(['mistake', 'in', 'attack found on'], MUTANTS.map(mutantRowOf)),
+    unnoticed: table(
+      ['change', 'in'],
+      UNNOTICED.map(({ name, of }) => [name, of]),
+    ),
   };
   writeMeasured('docs/evidence/proofs.md', drawn);
   const taken = [...seconds].map(([name, duration]) => [ids.get(name), Number(duration.toFixed(1))]);
   writeFileSync(DURATIONS, `${JSON.stringify(Object.fromEntries(taken), undefined, 2)}\n`);
 }
 
-function caseOf({ of }: Mutant): Case {
+function caseOf({ of }: Mutant | Unnoticed): Case {
   return CASES.find(({ name }) => name === of)!;
 }
 
-function jobOf(own: Case, mutant?: Mutant): Job {
+function jobOf(own: Case, change?: Mutant | Unnoticed): Job {
   return {
-    name: mutant === undefined ? own.name : `${own.name}; ${mutant.name}`,
-    text: textOf(own, mutant),
+    name: change === undefined ? own.name : `${own.name}; ${change.name}`,
+    of: own.name,
+    text: textOf(own, change),
     sessions: own.sessions ?? 2,
-    attacked: mutant?.fails ?? own.attacked,
+    attacked: change !== undefined && 'fails' in change ? change.fails : own.attacked,
   };
 }
 
@@ -125,10 +136,10 @@ function show(text: string): void {
 async function run({ name, text, sessions, attacked }: Job): Promise<string> {
   const path = join(folder, `${total - jobs.length}.vp`);
   writeFileSync(path, text);
-  const started = performance.now();
-  const { stdout } = await promisify(execFile)(VERIFIER, [path, String(sessions)], { maxBuffer: 2 ** 28 });
+  const timed = ['-c', 'TIMEFORMAT=%U; time "$0" "$@"', VERIFIER, path, String(sessions)];
+  const { stdout, stderr } = await promisify(execFile)('bash', timed, { maxBuffer: 2 ** 28 });
   const { error, analysis } = (JSON.parse(stdout) as Run).models[0]!;
-  seconds.set(name, (performance.now() - started) / 1000);
+  seconds.set(name, Number(stderr.trim().split('\n').pop())); // of CPU, whatever else runs
   if (analysis === undefined) return `${path}: ${error}`;
   const wrong = analysis.queries.flatMap(({ query, resolved, conclusion, envelope }) => {
     // Verifpal writes names in lower case.

@@ -1,6 +1,6 @@
 /** The models as texts: which lines a case has, two of them in one system, and small changes to them. */
 import { readFileSync } from 'node:fs';
-import type { Case, Change, Part } from './cases.ts';
+import type { Case, Change, Part, Unnoticed } from './cases.ts';
 
 /** What two models in one system always share: the hub with its key, its node id and its offer, and the counters. */
 const SHARED = ['hs', 'node', 'offer', 'p2', 'n0', 'n1'];
@@ -17,11 +17,16 @@ export function readModel(name: Part['model']): string {
 
 /**
  * The lines that a model has with some settings, without comments. A line that ends with `// only: a, b` belongs to the model
- * if one of these settings is among them; one that ends with `// unless: a` does not.
+ * if one of these settings is among them; one that ends with `// unless: a` does not. What happens after the line `// ends: a`
+ * does not happen with this setting.
  */
 export function withSettings(text: string, settings: readonly string[]): string {
+  let isOver = false;
   const lines = text.split('\n').filter((line) => {
-    const [, when, names] = /\/\/ (only|unless): (.*)$/.exec(line) ?? [];
+    const [, when, names] = /\/\/ (only|unless|ends): (.*)$/.exec(line) ?? [];
+    if (when === 'ends') isOver = settings.includes(names!);
+    else if (/^(?:phase|queries)\[/.test(line)) isOver = false;
+    if (isOver) return false;
     if (names === undefined) return true;
     return names.split(', ').some((name) => settings.includes(name)) === (when === 'only');
   });
@@ -32,7 +37,7 @@ export function withSettings(text: string, settings: readonly string[]): string 
 }
 
 /** The text that Verifpal reads, for a case. It asks what the case, or the change of it, has an answer to. */
-export function textOf({ parts, shares = [], holds, attacked }: Case, change?: Change): string {
+export function textOf({ parts, shares = [], holds, attacked }: Case, change?: Change | Unnoticed): string {
   const texts = parts.map(({ model, settings }) => sectionsOf(withSettings(readModel(model), settings)));
   const [, second] = texts;
   if (second !== undefined) {
@@ -45,7 +50,7 @@ export function textOf({ parts, shares = [], holds, attacked }: Case, change?: C
     }
   }
   const all = (name: keyof Sections): string => texts.map((sections) => sections[name]).join('\n');
-  const asked = change?.fails ?? [...holds, ...attacked];
+  const asked = change !== undefined && 'fails' in change ? change.fails : [...holds, ...attacked];
   const queries = asked.map((name) => {
     const line = all('queries')
       .split('\n')
