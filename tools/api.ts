@@ -348,6 +348,10 @@ function indexPage(): string {
       ['Page', ''],
       [
         ...areas,
+        [
+          '[The client, and a hub in Node.js](../../../client/README.md)',
+          'What `hub-protocol-client` exports: `connect`, its options, methods and events; `serveHub`',
+        ],
         ['[Options and their defaults](options.md)', 'What each option is if you leave it out'],
         ['[Lengths](lengths.md)', 'How long each thing is'],
         ['[The names in each file](files.md)', 'What each of the single files exports'],

@@ -1,5 +1,5 @@
 /** The site: the Markdown of this repository, as VitePress serves it. `docs/.vitepress/run` builds it. */
-import { readFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type DefaultTheme, defineConfig } from 'vitepress';
@@ -11,6 +11,9 @@ const { homepage, repository } = JSON.parse(readFileSync(`${ROOT}package.json`, 
 };
 /** Where files are that are not pages, once the project has a public address. */
 const FILES = repository && `${repository.url.replace(/^git\+|\.git$/g, '')}/blob/main/`;
+
+/** Files that pages link to, and that the site shows as plain text as long as there is no repository to show them. */
+const shown = new Set<string>();
 
 /** The pages, as patterns. All other Markdown is for contributors. */
 const PAGES =
@@ -51,7 +54,10 @@ export default defineConfig({
   ],
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   cleanUrls: true,
-  ignoreDeadLinks: 'localhostLinks',
+  ignoreDeadLinks: ['localhostLinks', /^\/files\//],
+  buildEnd({ outDir }) {
+    for (const file of shown) cpSync(ROOT + file, `${outDir}/files/${file}.txt`);
+  },
   ...(homepage && { sitemap: { hostname: homepage } }),
   themeConfig: {
     nav: [
@@ -108,7 +114,11 @@ export default defineConfig({
             const anchor = hash && `#${hash}`;
             if (PAGES.test(target)) token.attrSet('href', addressOf(target) + anchor);
             else if (PAGES.test(`${target}README.md`)) token.attrSet('href', `/${target}${anchor}`);
-            else if (FILES === undefined) {
+            else if (FILES === undefined && existsSync(ROOT + target) && statSync(ROOT + target).isFile()) {
+              shown.add(target);
+              token.attrSet('href', `/files/${target}.txt`);
+              token.attrSet('target', '_self'); // no page of the site
+            } else if (FILES === undefined) {
               [token.tag, token.attrs, isDropped] = ['span', [['title', target]], true];
             } else token.attrSet('href', FILES + target + anchor);
           }

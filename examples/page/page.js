@@ -77,6 +77,12 @@ byId('fill-in').addEventListener('click', () => {
   byId('identity-text').value = JSON.stringify(hub.identity, undefined, 2);
 });
 
+byId('try').addEventListener('click', () => {
+  byId('fill-in').click();
+  byId('identity-form').requestSubmit();
+  byId('connect').click();
+});
+
 byId('talk-form').addEventListener('submit', async (submitted) => {
   submitted.preventDefault();
   const text = byId('utterance').value;
@@ -94,7 +100,7 @@ offerTrouble(hub, () => {
 byId('links').hidden = !location.pathname.endsWith('/playground/'); // the site has the documents
 
 function showIdentity(isKnown) {
-  byId('identity-form').hidden = isKnown;
+  for (const id of ['try-it', 'identity-form']) byId(id).hidden = isKnown;
   byId('identity-error').hidden = true;
   for (const id of ['identity-shown', 'connection', 'talk', 'keyring']) byId(id).hidden = !isKnown;
   if (!isKnown) byId('trouble').hidden = true;

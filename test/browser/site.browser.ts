@@ -1,5 +1,5 @@
 /** The site as `docs/.vitepress/run` built it: its links, its search, its diagrams, and the playground. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type ServedPage, servePage } from '../../examples/page/server.ts';
@@ -37,6 +37,7 @@ test('every link leads to a page and a heading', () => {
     for (const [, href] of page.matchAll(/<a [^>]*href="([^"]*)"/g)) {
       const { host, pathname, hash } = new URL(href!, `http://site${address}`);
       if (host !== 'site') continue;
+      if (pathname.startsWith('/files/') && existsSync(new URL(`.${pathname}`, SITE))) continue; // a program that a page names
       const target = PAGES.get(pathname);
       if (target === undefined || (hash !== '' && !hasAnchor(target, decodeURIComponent(hash.slice(1))))) {
         broken.push(`${address}: ${href}`);
@@ -45,6 +46,13 @@ test('every link leads to a page and a heading', () => {
   }
   assert.ok(PAGES.size > 50);
   assert.equal(broken, []);
+});
+
+test('shows the programs that pages name', () => {
+  const guide = PAGES.get('/docs/guides/kiosk')!;
+  assert.match(guide, 'href="/files/examples/kiosk.ts.txt"');
+  const shown = readFileSync(new URL('files/examples/kiosk.ts.txt', SITE), 'utf8');
+  assert.is(shown, readFileSync(new URL('../../examples/kiosk.ts', import.meta.url), 'utf8'));
 });
 
 test('draws the diagrams', async () => {
@@ -111,6 +119,18 @@ for (const words of FAILURES) {
   });
 }
 
+test('breaks no name in a table on a phone', async () => {
+  await tab.resize(390, 844);
+  await tab.navigate(`${served.url}client/`);
+  await tab.until(`document.readyState === 'complete' && document.querySelector('main td code')`);
+  const broken = await tab.evaluate<string[]>(
+    `[...document.querySelectorAll('main td code')]
+      .filter((code) => /^\\w+$/.test(code.textContent) && code.getClientRects().length > 1)
+      .map((code) => code.textContent)`,
+  );
+  assert.equal(broken, []);
+});
+
 for (const width of [400, 1400]) {
   test(`no page is wider than a screen of ${width} px`, async () => {
     await tab.resize(width, 900);
@@ -134,9 +154,7 @@ for (const width of [400, 1400]) {
 
 test('has a playground, in which both sides of a session run without a server', async () => {
   await tab.navigate(`${served.url}playground/`);
-  await tab.click('#fill-in');
-  await tab.click('#identity-form .primary');
-  await tab.click('#connect');
+  await tab.click('main button'); // the first one
   await tab.until(isIn('ready'));
   await tab.click('#new-key');
   await tab.until(isIn('asking'));
