@@ -37,12 +37,20 @@ const ACCESS_KEY = 'kiosk-7~~~~~?????';
 const CAUSE = 'cause: ';
 const UNKNOWN = /^no known mistake/;
 
-/** @param runsAll - runs every operation or scene, not only those of the fault */
-export async function runFault(place: Place, fault: Fault, runsAll: boolean): Promise<Outcome> {
+/**
+ * @param runsAll - runs every operation or scene, not only those of the fault
+ * @param isSpecOnly - judges clients and hubs over a WebSocket, and clients over MQTT, without the choices
+ */
+export async function runFault(
+  place: Place,
+  fault: Fault,
+  runsAll: boolean,
+  isSpecOnly = false,
+): Promise<Outcome> {
   const start = performance.now();
   const folder = temporaryFolder();
   try {
-    const verdicts = await JUDGES[place](fault, folder, runsAll ? undefined : fault.only);
+    const verdicts = await JUDGES[place](fault, folder, runsAll ? undefined : fault.only, isSpecOnly);
     const failures = verdicts.filter(({ result }) => result === 'failed');
     const failed = failures.length;
     const first = failures[0]?.name ?? '';
@@ -74,7 +82,12 @@ function isSaid(title: string, says: readonly string[]): boolean {
   return causes.some((cause) => says.some((sentence) => cause.startsWith(sentence)));
 }
 
-type Judge = (fault: Fault, folder: string, only: readonly string[] | undefined) => Promise<Verdict[]>;
+type Judge = (
+  fault: Fault,
+  folder: string,
+  only: readonly string[] | undefined,
+  isSpecOnly: boolean,
+) => Promise<Verdict[]>;
 
 const JUDGES: { readonly [place in Place]: Judge } = {
   async library(fault, folder, only) {
@@ -91,7 +104,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
   python: (fault, folder, only) => judgePython([plantInPython(fault, folder)], only),
   noiseprotocol: ({ name }, _folder, only) =>
     judgePython([root('evidence/faults/faulty_adapter.py'), name], only),
-  async client(fault, folder, only) {
+  async client(fault, folder, only, isSpecOnly) {
     const { startClient } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
     let stop = (): void => {};
     const onListening = (url: string): void => {
@@ -99,23 +112,23 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     };
     const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
     try {
-      return await listen({ ...hub, derivePsk: pskFor, patience: PATIENCE, only });
+      return await listen({ ...hub, derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly });
     } finally {
       stop();
     }
   },
-  async hub(fault, folder, only) {
+  async hub(fault, folder, only, isSpecOnly) {
     const { startHub } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
     const { url, stop } = await startHub(ACCESS_KEY);
     const urlOf = (accessKey: string = ACCESS_KEY): string =>
       authorizedUrl(url, NODE_ID, accessKey, { allowPlaintext: true });
     try {
-      return await connectTo({ derivePsk: pskFor, patience: PATIENCE, only, urlOf });
+      return await connectTo({ derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly, urlOf });
     } finally {
       stop();
     }
   },
-  async 'mqtt-client'(fault, folder, only) {
+  async 'mqtt-client'(fault, folder, only, isSpecOnly) {
     const { startClient } = await import(await plantInLibrary(MQTT_PEERS, fault, folder));
     let stop = (): void => {};
     const onListening = (url: string): void => {
@@ -123,7 +136,7 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     };
     const hub = { port: 0, nodeId: NODE_ID, accessKey: MQTT_ACCESS_KEY, onListening };
     try {
-      return await listenOverMqtt({ ...hub, derivePsk: pskFor, patience: PATIENCE, only });
+      return await listenOverMqtt({ ...hub, derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly });
     } finally {
       stop();
     }
