@@ -1,6 +1,6 @@
 /**
- * Measures what connections and short messages cost in each Node.js that is supported, and prints one table. Each cell is the time of
- * hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself.
+ * Measures what connections, short messages and idle sessions cost in each Node.js that is supported, and prints one table. Each cell is
+ * the time of hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself; or a size.
  *
  *     evidence/scale/nodes          some ten minutes
  *     evidence/scale/nodes --write  draws the table of docs/evidence/scale.md, too
@@ -19,7 +19,7 @@ import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-
 import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts';
 import { calls, progress } from './paired.ts';
 import { libsodium, sodiumNative } from './peers/index.js';
-import { cells, compare, type Row } from './rows.ts';
+import { cells, compare, judged, type Row } from './rows.ts';
 
 const VERSIONS = ['20', '22', '24', '26'];
 const self = fileURLToPath(import.meta.url);
@@ -42,6 +42,7 @@ const CASES: readonly (() => Promise<Row[]>)[] = [
   () => message(1024),
   () => sealAndOpen(64),
   () => sealAndOpen(1024),
+  idle,
 ];
 
 const { values } = parseArgs({
@@ -51,7 +52,7 @@ function measureAll(): void {
   const measured = VERSIONS.map((version) =>
     CASES.flatMap((_, i) => {
       progress(`Node ${version}: ${i + 1} of ${CASES.length}`);
-      const args = ['--import', 'tsx', self, '--case', String(i)];
+      const args = ['--expose-gc', '--import', 'tsx', self, '--case', String(i)];
       return JSON.parse(execFileSync(nodeOf(version), args, { encoding: 'utf8' })) as Row[];
     }),
   );
@@ -61,7 +62,7 @@ function measureAll(): void {
     beside ?? '',
     ...measured.map((each) => {
       const [, takes, , , , ratio] = cells(each[i]!);
-      return `**${ratio}** ${takes}`;
+      return ratio === '' ? takes! : `**${ratio}** ${takes}`;
     }),
   ]);
   const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
@@ -135,9 +136,9 @@ async function shares(pattern: Pattern): Promise<Row[]> {
       ChaChaPoly: (key) => {
         const cipher = cipherOf(key);
         return {
-          ...cipher,
-          seal: timed('ChaChaPoly', cipher.seal),
-          open: timed('ChaChaPoly', cipher.open),
+          seal: timed('ChaChaPoly', cipher.seal.bind(cipher)),
+          sealInPlace: timed('ChaChaPoly', cipher.sealInPlace!.bind(cipher)),
+          open: timed('ChaChaPoly', cipher.open.bind(cipher)),
         };
       },
     },
@@ -228,6 +229,31 @@ async function sealAndOpen(length: number): Promise<Row[]> {
     peers,
     5,
   );
+}
+
+/** How many sessions are kept to measure one. */
+const KEPT = 10_000;
+
+/** What an idle session takes: in V8's heap and in arrays, and of the memory of the process, with the collector's slack. */
+async function idle(): Promise<Row[]> {
+  const inUse = () => {
+    globalThis.gc!();
+    globalThis.gc!();
+    const { heapUsed, external, rss } = process.memoryUsage();
+    return { used: heapUsed + external, rss };
+  };
+  const rows: Row[] = [];
+  for (const side of ['client', 'hub'] as const) {
+    for (let i = 0; i < 1000; i++) connect();
+    const kept: unknown[] = new Array(KEPT).fill(null);
+    const before = inUse();
+    for (let i = 0; i < KEPT; i++) kept[i] = connect()[side];
+    const after = inUse();
+    const what = `an idle session of a ${side}`;
+    rows.push(judged({ what, bytes: (after.used - before.used) / kept.length }));
+    rows.push({ what: `${what}, of the process`, bytes: (after.rss - before.rss) / kept.length });
+  }
+  return rows;
 }
 
 async function x25519(): Promise<Row[]> {

@@ -26,7 +26,7 @@ import nodeModule, {
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import type { Argon2idParameters, CipherFactory, CryptoProvider, KeyPair } from './crypto.ts';
+import type { Argon2idParameters, Cipher, CryptoProvider, KeyPair } from './crypto.ts';
 import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
 import { isLowOrder } from './low-order.ts';
 import { nobleCrypto } from './noble.ts';
@@ -195,54 +195,60 @@ export function importKey(privateKey: Uint8Array): KeyPair {
  */
 const SHORT = process.versions.node.startsWith('24.') ? 3072 : 640;
 
-/** @param short - the length up to which ChaCha20-Poly1305 runs in JavaScript; -1 for AES-GCM */
-function aead(name: CipherGCMTypes | CipherChaCha20Poly1305Types, short: number): CipherFactory {
-  const options = { authTagLength: TAG_LENGTH };
-  return (key) => {
-    /** Encrypts, and writes ciphertext and tag into an array. */
-    function sealInto(
-      sealed: Uint8Array,
-      nonce: Uint8Array,
-      associatedData: Uint8Array,
-      plaintext: Uint8Array,
-    ): void {
-      if (plaintext.length <= short) {
-        sealChaChaPoly(key, sealed, nonce, associatedData, plaintext);
-        return;
-      }
-      const cipher = createCipheriv(name as CipherGCMTypes, key, nonce, options);
-      if (associatedData.length > 0) cipher.setAAD(associatedData);
-      sealed.set(cipher.update(plaintext));
-      cipher.final();
-      sealed.set(cipher.getAuthTag(), plaintext.length);
+const WITH_TAG = { authTagLength: TAG_LENGTH };
+
+/** A cipher of OpenSSL under a key. A class, since a session has two of them, and closures take memory in each. */
+class OpenSslCipher implements Cipher {
+  readonly #name: CipherGCMTypes;
+  readonly #short: number;
+  readonly #key: Uint8Array;
+
+  /** @param short - the length up to which ChaCha20-Poly1305 runs in JavaScript; -1 for AES-GCM */
+  constructor(name: CipherGCMTypes | CipherChaCha20Poly1305Types, short: number, key: Uint8Array) {
+    this.#name = name as CipherGCMTypes;
+    this.#short = short;
+    this.#key = key;
+  }
+
+  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Uint8Array {
+    const sealed = new Uint8Array(Buffer.allocUnsafeSlow(plaintext.length + TAG_LENGTH).buffer);
+    this.#sealInto(sealed, nonce, associatedData, plaintext);
+    return sealed;
+  }
+
+  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): void {
+    this.#sealInto(buffer, nonce, associatedData, buffer.subarray(0, -TAG_LENGTH));
+  }
+
+  open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
+    const end = sealed.length - TAG_LENGTH;
+    if (end < 0) return undefined;
+    if (end <= this.#short) return openChaChaPoly(this.#key, nonce, associatedData, sealed, false);
+    const decipher = createDecipheriv(this.#name, this.#key, nonce, WITH_TAG);
+    if (associatedData.length > 0) decipher.setAAD(associatedData);
+    decipher.setAuthTag(sealed.subarray(end));
+    const plaintext = decipher.update(sealed.subarray(0, end));
+    try {
+      decipher.final(); // throws only if the tag does not verify
+    } catch {
+      wipe(plaintext);
+      return undefined;
     }
-    return {
-      seal(nonce, associatedData, plaintext) {
-        const sealed = new Uint8Array(Buffer.allocUnsafeSlow(plaintext.length + TAG_LENGTH).buffer);
-        sealInto(sealed, nonce, associatedData, plaintext);
-        return sealed;
-      },
-      sealInPlace(nonce, associatedData, buffer) {
-        sealInto(buffer, nonce, associatedData, buffer.subarray(0, -TAG_LENGTH));
-      },
-      open(nonce, associatedData, sealed) {
-        const end = sealed.length - TAG_LENGTH;
-        if (end < 0) return undefined;
-        if (end <= short) return openChaChaPoly(key, nonce, associatedData, sealed, false);
-        const decipher = createDecipheriv(name as CipherGCMTypes, key, nonce, options);
-        if (associatedData.length > 0) decipher.setAAD(associatedData);
-        decipher.setAuthTag(sealed.subarray(end));
-        const plaintext = decipher.update(sealed.subarray(0, end));
-        try {
-          decipher.final(); // throws only if the tag does not verify
-        } catch {
-          wipe(plaintext);
-          return undefined;
-        }
-        return plain(plaintext);
-      },
-    };
-  };
+    return plain(plaintext);
+  }
+
+  /** Encrypts, and writes ciphertext and tag into an array. */
+  #sealInto(sealed: Uint8Array, nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): void {
+    if (plaintext.length <= this.#short) {
+      sealChaChaPoly(this.#key, sealed, nonce, associatedData, plaintext);
+      return;
+    }
+    const cipher = createCipheriv(this.#name, this.#key, nonce, WITH_TAG);
+    if (associatedData.length > 0) cipher.setAAD(associatedData);
+    sealed.set(cipher.update(plaintext));
+    cipher.final();
+    sealed.set(cipher.getAuthTag(), plaintext.length);
+  }
 }
 
 /** Node's own Argon2id, which it has from version 24.7 on. */
@@ -286,8 +292,8 @@ export const nodeCrypto: CryptoProvider = {
     importKey,
   },
   ciphers: {
-    ChaChaPoly: hasChaChaPoly ? aead('chacha20-poly1305', SHORT) : jsChaChaPoly,
-    AESGCM: aead('aes-256-gcm', -1),
+    ChaChaPoly: hasChaChaPoly ? (key) => new OpenSslCipher('chacha20-poly1305', SHORT, key) : jsChaChaPoly,
+    AESGCM: (key) => new OpenSslCipher('aes-256-gcm', -1, key),
   },
   blake2b: nobleCrypto.blake2b!,
   ...(argon2Sync !== undefined ? { argon2id } : {}),

@@ -41,6 +41,7 @@ export function wipeSecrets(secrets: SharedSecrets): void {
   wipe(secrets.es);
   wipe(secrets.se);
   wipe(secrets.ss);
+  secrets.ee = secrets.es = secrets.se = secrets.ss = undefined;
 }
 
 /** The inputs of a handshake. */

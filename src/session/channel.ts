@@ -56,7 +56,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly readBinary: ReadBinary | undefined;
   private readonly guard = new Guard();
   /** The keys of the session, once the handshake is done. */
-  private cipherStates: SessionKeys | undefined = undefined;
+  private cipherStates: Pick<SessionKeys, 'sending' | 'receiving'> | undefined = undefined;
   /** Whether a transport message of the peer has opened. Until then the peer may not have accepted this side. */
   private peerProved = false;
   /** The events of the current call. */
@@ -187,6 +187,8 @@ export class Channel<State extends string, Event extends { readonly type: string
     const keys = handshake.split();
     this.cipherStates = keys;
     this.side.release();
+    // What only `ready` tells is not kept.
+    this.cipherStates = { sending: keys.sending, receiving: keys.receiving };
     return keys;
   }
 
@@ -200,7 +202,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     return messages;
   }
 
-  private takeSealed(data: string | Uint8Array, { receiving }: SessionKeys): void {
+  private takeSealed(data: string | Uint8Array, { receiving }: Pick<SessionKeys, 'receiving'>): void {
     // Over MQTT cleartext arrives as bytes too: if the bytes are an envelope, they were never sealed.
     if (typeof data === 'string' || mayBeJson(data)) {
       const input = lateInputOf(data);

@@ -199,6 +199,7 @@ export class HubHandshake implements Side<HubState> {
       binarize,
       encodings,
     });
+    this.handshakeHash = this.remoteStaticKey = EMPTY;
   }
 
   ended(facts: EndingFacts<HubState>): Ending {
@@ -216,6 +217,7 @@ export class HubHandshake implements Side<HubState> {
     this.handshake = undefined;
     this.staticKey?.destroy();
     wipe(this.presharedKey);
+    this.staticKey = this.presharedKey = undefined;
     this.greeting = [];
     this.boundPrologue = EMPTY;
     if (this.channel.isOver()) this.message1Payload = undefined;

@@ -150,12 +150,12 @@ test('a cipher out of memory while message 2 is read is out-of-memory, not stati
     crypto: {
       ...crypto,
       ciphers: {
-        ChaChaPoly: (key: Uint8Array) => ({
-          ...nodeCrypto.ciphers.ChaChaPoly!(key),
-          open() {
-            throw new RangeError('Array buffer allocation failed');
-          },
-        }),
+        ChaChaPoly: (key: Uint8Array) =>
+          Object.assign(nodeCrypto.ciphers.ChaChaPoly!(key), {
+            open() {
+              throw new RangeError('Array buffer allocation failed');
+            },
+          }),
       },
     },
   });

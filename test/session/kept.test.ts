@@ -20,7 +20,7 @@ import {
   pairWithHubIn,
   readyPair,
 } from '../world/pair.ts';
-import { reachable } from './reachable.ts';
+import { bytesIn, reachable } from './reachable.ts';
 
 /** Strings that appear in HELLO and offer, in the client's own HELLO, and in message 1. */
 const MARKS = ['mark-of-the-hub', 'mark-of-the-offer', 'mark-of-the-client', 'mark-of-message-1'];
@@ -61,6 +61,20 @@ test('a client that is ready keeps nothing of HELLO, offer and message 1', () =>
 
 test('a hub that is ready keeps nothing of HELLO, offer and message 1', () => {
   for (const options of VARIANTS) assert.equal(marksIn(readyPair(options).hub), []);
+});
+
+test('a session that is ready keeps of its bytes only keys and counters, and a hub the key that it had pinned', () => {
+  for (const options of VARIANTS) {
+    const { client, hub } = readyPair(options);
+    hub.receive(client.sendJson({})[0]!); // under KKpsk0 a hub is ready only now
+    const lengths = (session: ClientSession | HubSession): number[] =>
+      bytesIn(session)
+        .map(({ length }) => length)
+        .filter((length) => length > 0)
+        .sort((a, b) => a - b);
+    assert.equal(lengths(client), [12, 12, 32, 32]);
+    assert.equal(lengths(hub), options === MARKED ? [12, 12, 32, 32] : [12, 12, 32, 32, 32]);
+  }
 });
 
 test('a client that has failed or closed keeps nothing of them, in any state', () => {

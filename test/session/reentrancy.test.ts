@@ -66,10 +66,10 @@ function cryptoThat(first: Within): CryptoProvider {
     ciphers: {
       ChaChaPoly: (key) =>
         after(first, () => {
-          const { seal, open } = ciphers.ChaChaPoly!(key);
+          const cipher = ciphers.ChaChaPoly!(key);
           return {
-            seal: (...args) => after(first, () => seal(...args)),
-            open: (...args) => after(first, () => open(...args)),
+            seal: (...args) => after(first, () => cipher.seal(...args)),
+            open: (...args) => after(first, () => cipher.open(...args)),
           };
         }),
     },

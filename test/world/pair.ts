@@ -44,7 +44,8 @@ export function fieldsOf({ staticKey, staticKeyIsFresh, pins, psks }: Keyring): 
 /** Seals and opens with the keys of a session that is ready, what no session would. */
 export function transportOf(session: ClientSession | HubSession): Transport {
   const { cipherStates } = (session as unknown as { channel: { cipherStates: SessionKeys } }).channel;
-  return new Transport(cipherStates);
+  const none = new Uint8Array(32);
+  return new Transport({ ...cipherStates, handshakeHash: none, remoteStaticKey: none });
 }
 
 export function newClient(options: ClientAndKeyring = {}): ClientSession {
