@@ -36,7 +36,7 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
 const NODE_OPTIONS: OptionNames<NodeOptions> = { ...CONNECT_OPTIONS, keyring: true, ca: true };
 
 /** The names of the options in these options. */
-const NESTED: {
+export const NESTED: {
   readonly [name in 'disclosure' | 'session' | 'policy' | 'requests']: OptionNames<
     NonNullable<ConnectOptions[name]>
   >;

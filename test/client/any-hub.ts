@@ -34,6 +34,10 @@ export class Seen {
   readonly goodbyes: (number | string)[] = [];
   /** The keep-alive of each CONNECT, in seconds, and the account. */
   readonly accounts: (readonly [keepAlive: number, username: string, password: string])[] = [];
+  /** The flags of each CONNECT, and the will. */
+  readonly wills: (readonly [flags: number, topic: string, message: string])[] = [];
+  /** The QoS of everything that was subscribed to or published, over MQTT. */
+  readonly qos: Set<number> = new Set();
   /** Over MQTT: what the status said, and when the hub was greeted. */
   readonly statuses: string[] = [];
   /** The paths that were requested. */
@@ -278,13 +282,17 @@ export class AnyHub {
     const take = (type: number, flags: number, body: Buffer): void => {
       if (type === 1) this.#connect(socket, body);
       else if (type === 8) {
-        topic = body.subarray(4, 4 + body.readUInt16BE(2)).toString();
+        const length = body.readUInt16BE(2);
+        topic = body.subarray(4, 4 + length).toString();
+        this.seen.qos.add(body[4 + length]!);
         socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
       } else if (type === 12) socket.write(packet(0xd0));
       else if (type === 14) this.seen.goodbyes.push(last);
       else if (type === 3) {
         const end = 2 + body.readUInt16BE(0);
-        const hasId = (flags & 6) !== 0;
+        const qos = (flags & 6) >> 1;
+        const hasId = qos !== 0;
+        this.seen.qos.add(qos);
         if (hasId) socket.write(packet(0x40, body.subarray(end, end + 2)));
         const data = body.subarray(hasId ? end + 2 : end);
         if (body.subarray(2, end).toString().endsWith('/status')) {
@@ -316,7 +324,8 @@ export class AnyHub {
     for (let at = 10; at + 2 <= body.length; at += 2 + body.readUInt16BE(at)) {
       texts.push(body.subarray(at + 2, at + 2 + body.readUInt16BE(at)).toString());
     }
-    const [id = '', , , username = '', password = ''] = texts;
+    const [id = '', willTopic = '', willMessage = '', username = '', password = ''] = texts;
+    this.seen.wills.push([body[7]!, willTopic, willMessage]);
     this.seen.names.push([undefined, id]);
     this.seen.accounts.push([body.readUInt16BE(8), username, password]);
     if (this.behaviour.isStuck) return;

@@ -99,8 +99,15 @@ test('a loop that was left listens to no message', async () => {
   const first = loop.next();
   assert.is(emit(1), 1);
   await first;
+  const removed: string[] = [];
+  const { remove } = listeners;
+  listeners.remove = (type, listener) => {
+    removed.push(type);
+    remove.call(listeners, type, listener);
+  };
   await loop.return();
   assert.is(emit(1), 0);
+  assert.equal(removed, ['message', 'end']);
 });
 
 test('messages that wait for a loop are dropped when it ends, and the next one hears only later messages', async () => {

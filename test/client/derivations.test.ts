@@ -98,6 +98,27 @@ test('a derivation stops when the client ends, and starts again after resume', a
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
+test('no progress is told of a derivation that was stopped', async () => {
+  const world = newWorld();
+  let report: (progress: number) => void = () => {};
+  let isStopped = false;
+  const derive: Derive = (_password, _salt, onProgress, signal) => {
+    report = onProgress;
+    signal.addEventListener('abort', () => {
+      isStopped = true;
+    });
+    return new Promise(() => {});
+  };
+  const client = world.start({ derive });
+  const told: number[] = [];
+  client.on('deriving', ({ progress }) => told.push(progress));
+  await until(() => world.hub?.state === 'awaiting-message-1' && told.length === 0);
+  report(0.25);
+  client.end();
+  report(0.5);
+  assert.equal([told, isStopped], [[0.25], true]);
+});
+
 test('a PSK that the hub has not proved yet is kept while a person is asked, and not after the end', async () => {
   const world = newWorld();
   world.store.fault = new Error('the disk is full');

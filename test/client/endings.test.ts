@@ -1,11 +1,17 @@
 /** What ends a client for good or for a while: `end`, also in a listener, and injected code that fails. */
-import { fingerprint, updateKeyring } from 'hub-protocol';
+import { createKeyring, fingerprint, type LinkClosing, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
-import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
-import { endWorlds, HUB_STATIC, newWorld, PSK, until, type World } from './world.ts';
+import type {
+  AskEvent,
+  ClientEvent,
+  ConnectOptions,
+  KeyringStore,
+  Platform,
+} from '../../client/dist/options.js';
+import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -356,5 +362,86 @@ for (const [point, after, expected] of [
     assert.not.ok(world.types.includes('ask'));
   });
 }
+
+test('a key that a person trusts takes the place of the pinned one, and no other key does', async () => {
+  const world = newWorld();
+  const client = world.start({ policy: { ...POLICY, onKkFailure: 'keep-pin' } });
+  await client.ask('hello');
+  const change = async (): Promise<AskEvent> => {
+    world.hubStatic = randomBytes(32);
+    world.refusesWith = 1008;
+    const asked = new Promise<AskEvent>((resolve) => client.once('ask', resolve));
+    world.drop();
+    return asked;
+  };
+  const event = await change();
+  assert.equal([client.state, event.after], ['asking', undefined]);
+  assert.is(await client.ask('hello').catch(({ code }) => code), 'hub-key-changed');
+  client.trust(event);
+  assert.is((await client.ask('hello')).ending, 'handled');
+  const pins = world.store.load().pins.map(({ key }) => fingerprint(key));
+  assert.equal(pins, [fingerprint(new Uint8Array(crypto.x25519.publicKey(world.hubStatic)))]);
+  await change(); // which nobody trusts
+  assert.is(await client.ask('hello').catch(({ code }) => code), 'hub-key-changed');
+  assert.equal(
+    world.store.load().pins.map(({ key }) => fingerprint(key)),
+    pins,
+  );
+});
+
+test('what another program has stored counts from the next connection on', async () => {
+  const world = newWorld();
+  const client = world.start();
+  const patterns: string[] = [];
+  client.on('connect', ({ pattern }) => patterns.push(pattern));
+  await client.ask('hello');
+  const { privateKey } = world.store.keyring.staticKey;
+  world.store.keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: privateKey!, crypto });
+  world.drop();
+  await client.ask('hello');
+  world.drop();
+  await client.ask('hello');
+  assert.equal(patterns, ['XXpsk2', 'XXpsk2', 'KKpsk0']);
+  assert.is(world.derivations, 2);
+});
+
+/** Ends the connections of a client, one after the other, before or after the hub has spoken. Returns what is told of each. */
+async function tellsOf(
+  closings: readonly (readonly [isReady: boolean, closing: LinkClosing | undefined])[],
+): Promise<string[]> {
+  const world = newWorld();
+  const tells: string[] = [];
+  let at = 0;
+  const open: Platform['open'] = (connection) => {
+    const [isReady, closing] = closings[at++] ?? [true, undefined];
+    if (!isReady) queueMicrotask(() => connection.closed(closing));
+    return isReady ? world.platform.open(connection) : { write: () => {}, close: () => {} };
+  };
+  const client = world.start({}, { open });
+  client.on('close', ({ tell }) => tells.push(tell));
+  for (const [i, [isReady, closing]] of closings.entries()) {
+    if (isReady) {
+      await client.ask('hello');
+      world.lose(closing);
+    }
+    await until(() => tells.length > i);
+  }
+  return tells;
+}
+
+test('what is told of a connection does not depend on how earlier ones went', async () => {
+  const forbidden = { code: 4003, reason: 'QUERY is not allowed for this client' };
+  const tells = await tellsOf([
+    [true, forbidden],
+    [true, undefined],
+    [true, { code: 1000 }],
+    ...([false, false, false] as const).map(() => [false, { code: 1000 }] as const),
+    [true, { code: 1000 }],
+    [false, { code: 1000 }],
+  ]);
+  assert.match(tells[0]!, /may not send query envelopes/);
+  for (const i of [1, 2, 3, 4, 6, 7]) assert.match(tells[i]!, /connection was lost/, String(i));
+  assert.match(tells[5]!, /has ended 3 connections in a row .*not know the access key/);
+});
 
 test.run();

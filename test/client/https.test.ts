@@ -277,6 +277,27 @@ test('starts with the shortest pause again after a poll that brings a message', 
   assert.equal(await pausesOf(port, 5), [50, 100, 200, 50, 100]);
 });
 
+test('starts with the shortest pause again after a message was sent', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  await client.ask('hello');
+  const pauses: number[] = [];
+  const { setTimeout } = globalThis;
+  const watched = (run: () => void, wait = 0): unknown => {
+    if (wait <= 1000) pauses.push(wait);
+    return setTimeout(run, wait);
+  };
+  while (!pauses.includes(400)) {
+    Object.assign(globalThis, { setTimeout: watched });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  client.send({ msg_type: 'ping', payload: {} });
+  pauses.length = 0;
+  while (pauses.length < 2) await new Promise((resolve) => setTimeout(resolve, 5));
+  Object.assign(globalThis, { setTimeout });
+  assert.equal(pauses.slice(0, 2), [50, 100]);
+});
+
 test('trusts the authority that ca names', async () => {
   const { key, cert, ca } = await localhostCertificate();
   const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(503).end());

@@ -19,6 +19,7 @@ import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
 import { ConnectionPolicy, createKeyring, type JsonObject, parseJson } from '../../src/index.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
+import { Timers } from './world.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);
@@ -417,6 +418,21 @@ test('a hub that stops drops a connection that has said nothing yet', async () =
   const closed = new Promise((resolve) => silent.once('close', resolve));
   await hub.stop();
   await closed;
+});
+
+test('a connection that has ended leaves no timer behind', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    const client = dial('kiosk-7');
+    await client.reaches('ready');
+    assert.ok(timers.running.length > 0);
+    await until(() => hub.connections.size === 1);
+    for (const socket of sockets) socket.terminate();
+    await timers.areOver();
+  } finally {
+    timers.leave();
+  }
 });
 
 test.run();

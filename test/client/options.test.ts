@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import type { Client } from 'hub-protocol-client';
+import type { Client, ConnectOptions, Traced } from 'hub-protocol-client';
 import { connect as websocket } from 'hub-protocol-client';
 import { connect as browser } from 'hub-protocol-client/browser';
 import { connect as https } from 'hub-protocol-client/https';
@@ -13,8 +14,9 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { type Budget, budgetOf } from '../../client/dist/budget.js';
+import { NESTED } from '../../client/dist/read-options.js';
 import { issuedWith } from '../world/hosts.ts';
-import { endWorlds, newWorld, PSK } from './world.ts';
+import { endWorlds, newWorld, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -251,6 +253,251 @@ test('a page refuses a path as the store of its keyring', () => {
     messageOf(() => browser({ identity, derive, keyring: 'keyring.json' } as never)),
     'a page has no files',
   );
+});
+
+/** What a client does with an option in an option, at a hub in memory. */
+interface Nested {
+  readonly given: Partial<ConnectOptions>;
+  readonly seen: (world: World, client: Client, options: Partial<ConnectOptions>) => unknown;
+  readonly expected: unknown;
+  /** What is seen without the option. */
+  readonly byDefault: unknown;
+  /** Other options, with and without the option. */
+  readonly both?: Partial<ConnectOptions>;
+}
+
+/** What of the session is traced, until a question is answered. */
+async function tracesOf(client: Client): Promise<Traced[]> {
+  const traces: Traced[] = [];
+  client.on('trace', ({ what }) => traces.push(what));
+  await client.ask('hello');
+  return traces;
+}
+
+const isDisclosed = async (_: World, client: Client): Promise<boolean> => {
+  let isDue = false;
+  client.on('disclosure', () => {
+    isDue = true;
+  });
+  await client.ask('hello');
+  return isDue;
+};
+
+/** The pattern of each connection: the second knows the hub. */
+async function patternsOf(world: World, client: Client): Promise<string[]> {
+  const patterns: string[] = [];
+  client.on('connect', ({ pattern }) => patterns.push(pattern));
+  await client.ask('hello');
+  world.drop();
+  await until(() => patterns.length === 2);
+  return patterns;
+}
+
+/** What comes of a hub that has another key. */
+async function outcomeOfNewKey(world: World, client: Client): Promise<string> {
+  await client.ask('hello');
+  world.hubStatic = randomBytes(32);
+  world.refusesWith = 1008;
+  world.drop();
+  return client.ask('hello').then(
+    () => 'replaced',
+    ({ code }) => code,
+  );
+}
+
+/** The pauses before the first dials, when no hub is there. */
+async function pausesOf(world: World, client: Client): Promise<number[]> {
+  world.isDown = true;
+  const pauses: number[] = [];
+  client.on('reconnect', ({ after }) => pauses.push(after));
+  await until(() => pauses.length >= 3);
+  return pauses.slice(0, 3);
+}
+
+/** What the hub has learnt of the client from message 1. */
+const learnt =
+  (field: 'binarize' | 'encodings') =>
+  async (world: World, client: Client): Promise<unknown> => {
+    await client.ask('hello');
+    return world.ready![field];
+  };
+
+let calls = 0;
+const counted =
+  <Args extends unknown[], Result>(call: (...args: Args) => Result) =>
+  (...args: Args): Result => {
+    calls++;
+    return call(...args);
+  };
+const isCalled = async (_: World, client: Client): Promise<boolean> => {
+  calls = 0;
+  await client.ask('hello');
+  return calls > 0;
+};
+/** Pauses that are as long as they may be. */
+const longest = { session: { randomBytes: (length: number) => new Uint8Array(length).fill(255) } };
+
+const NESTED_ROWS: { readonly [option: string]: Nested } = {
+  'disclosure.isVoice': {
+    ...{ given: { disclosure: { lastGiven: 'earlier-session', isVoice: true } }, seen: isDisclosed },
+    ...{ both: { disclosure: { lastGiven: 'earlier-session' } }, expected: true, byDefault: false },
+  },
+  'disclosure.isShared': {
+    ...{ given: { disclosure: { lastGiven: 'earlier-session', isShared: true } }, seen: isDisclosed },
+    ...{ both: { disclosure: { lastGiven: 'earlier-session' } }, expected: true, byDefault: false },
+  },
+  'disclosure.lastGiven': {
+    ...{ given: { disclosure: { lastGiven: 'this-session' } }, seen: isDisclosed },
+    ...{ expected: false, byDefault: true },
+  },
+  'session.crypto': {
+    ...{ given: { session: { crypto: { ...crypto, sha256: counted(crypto.sha256) } } }, seen: isCalled },
+    ...{ expected: true, byDefault: false },
+  },
+  'session.randomBytes': {
+    ...{ given: { session: { randomBytes: counted(randomBytes) } }, seen: isCalled },
+    ...{ expected: true, byDefault: false },
+  },
+  'session.inPlace': {
+    ...{
+      given: { session: { crypto: nobleCrypto, inPlace: true } },
+      both: { session: { crypto: nobleCrypto } },
+    },
+    async seen(_, client) {
+      const kept: [Uint8Array, Uint8Array][] = [];
+      client.on('trace', ({ what }) => {
+        if ('type' in what && what.type === 'received' && typeof what.data !== 'string')
+          kept.push([what.data, what.data.slice()]);
+      });
+      await client.ask('hello');
+      return kept.some(([now, then]) => Buffer.compare(now, then) !== 0);
+    },
+    ...{ expected: true, byDefault: false },
+  },
+  'session.trust': {
+    given: { session: { trust: 'pinned-only' } },
+    seen: (_, client) =>
+      client.ask('hello').then(
+        ({ ending }) => ending,
+        ({ code }) => code,
+      ),
+    ...{ expected: 'unknown-hub', byDefault: 'handled' },
+  },
+  'session.hello': {
+    given: { session: { hello: { session: { session_id: 'own' } } } },
+    async seen(world, client) {
+      await client.ask('hello');
+      return Object(world.greetings[0]).session_id === 'own';
+    },
+    ...{ expected: true, byDefault: false },
+  },
+  'session.binarize': {
+    ...{ given: { session: { binarize: true } }, seen: learnt('binarize') },
+    ...{ expected: true, byDefault: false },
+  },
+  'session.encodings': {
+    ...{ given: { session: { encodings: ['JSON-X'] } }, seen: learnt('encodings') },
+    ...{ expected: ['JSON-X'], byDefault: [] },
+  },
+  'session.patterns': {
+    ...{ given: { session: { patterns: ['XXpsk2'] } }, seen: patternsOf },
+    ...{ expected: ['XXpsk2', 'XXpsk2'], byDefault: ['XXpsk2', 'KKpsk0'] },
+  },
+  'session.onKkFailure': {
+    ...{ given: { session: { onKkFailure: 'keep-pin' } }, seen: outcomeOfNewKey },
+    ...{ expected: 'replaced', byDefault: 'replaced' }, // the option of the policy decides
+  },
+  'session.paced': {
+    given: { session: { paced: true } },
+    seen: async (_, client) =>
+      (await tracesOf(client)).some((what) => 'type' in what && what.type === 'waiting'),
+    ...{ expected: true, byDefault: false },
+  },
+  'policy.basePause': {
+    ...{ given: { policy: { basePause: 16, maxPause: 64 } }, both: { ...longest, policy: { maxPause: 64 } } },
+    ...{ seen: pausesOf, expected: [15, 31, 63], byDefault: [63, 63, 63] },
+  },
+  'policy.maxPause': {
+    ...{
+      given: { policy: { basePause: 16, maxPause: 20 } },
+      both: { ...longest, policy: { basePause: 16 } },
+    },
+    ...{ seen: pausesOf, expected: [15, 19, 19], byDefault: [15, 31, 63] },
+  },
+  'policy.steadyAfter': {
+    given: { policy: { basePause: 16, steadyAfter: 1 } },
+    both: { ...longest, policy: { basePause: 16 } },
+    async seen(world, client) {
+      const pauses: number[] = [];
+      client.on('reconnect', ({ after }) => pauses.push(after));
+      for (let times = 1; times <= 3; times++) {
+        await client.ask('hello');
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        world.drop();
+        await until(() => pauses.length === times);
+      }
+      return pauses[2]! > pauses[0]!;
+    },
+    ...{ expected: false, byDefault: true },
+  },
+  'policy.onKkFailure': {
+    ...{ given: { policy: { onKkFailure: 'keep-pin', basePause: 5, maxPause: 5 } }, seen: outcomeOfNewKey },
+    ...{ expected: 'hub-key-changed', byDefault: 'replaced' },
+  },
+  'policy.deadlines': {
+    given: { policy: { deadlines: { 'awaiting-hello': 30 }, basePause: 5, maxPause: 5 } },
+    async seen(world, client) {
+      world.isSilent = true;
+      for (let times = 0; times < 50 && world.dials < 2; times++) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      return world.dials > 1 && client.state !== 'ready';
+    },
+    ...{ expected: true, byDefault: false },
+  },
+  'requests.deadlines': {
+    given: { requests: { deadlines: { idle: 20 } } },
+    async seen(world, client) {
+      world.isMute = true;
+      const later = new Promise((resolve) => setTimeout(resolve, 300, 'no answer yet'));
+      return Promise.race([client.ask('hello').then(({ ending }) => ending, String), later]);
+    },
+    ...{ expected: 'timeout', byDefault: 'no answer yet' },
+  },
+  'requests.saysHandled': {
+    given: { requests: { saysHandled: false, deadlines: { speaking: 20 } } },
+    both: { requests: { deadlines: { speaking: 20 } } },
+    async seen(world, client) {
+      world.isMute = true;
+      const later = new Promise((resolve) => setTimeout(resolve, 300, 'perhaps there is more'));
+      const answered = client.ask('hello').then(({ ending }) => ending, String);
+      await until(() => world.questions === 1);
+      world.tell('speak', { utterance: 'Hello.' });
+      return Promise.race([answered, later]);
+    },
+    ...{ expected: 'spoken', byDefault: 'perhaps there is more' },
+  },
+};
+
+for (const [name, { given, seen, expected, byDefault, both = {} }] of Object.entries(NESTED_ROWS)) {
+  test(`the option ${name} has its effect, and none is there without it`, async () => {
+    for (const [options, is] of [
+      [{ ...both, ...given }, expected],
+      [both, byDefault],
+    ] as const) {
+      const session = { ...both.session, ...options.session };
+      const world = newWorld();
+      const client = world.start({ ...options, session });
+      assert.equal(await seen(world, client, options), is);
+    }
+  });
+}
+
+test('every option in an option has a row', () => {
+  const names = Object.entries(NESTED).flatMap(([outer, inner]) =>
+    Object.keys(inner).map((name) => `${outer}.${name}`),
+  );
+  assert.equal(Object.keys(NESTED_ROWS).sort(), names.sort());
 });
 
 /** A node of a syntax tree. */

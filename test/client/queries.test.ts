@@ -1,9 +1,9 @@
 /** `query` and `cascade`: questions to a mesh of hubs, and how their answers are collected. */
 import type { JsonObject } from 'hub-protocol';
-import type { AskError, Client } from 'hub-protocol-client';
+import type { AskError, AskEvent, Client } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, until, type World } from './world.ts';
+import { endWorlds, newWorld, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -300,6 +300,46 @@ test('options and questions that are wrong are refused', async () => {
     ].map(async (promise) => (await failure(promise)).code),
   );
   assert.equal(new Set(codes), new Set(['bad-argument']));
+});
+
+test('a query waits for a minute, a cascade for ten seconds, and neither keeps its timer', async () => {
+  const { client, ready } = start();
+  await ready();
+  const timers = new Timers();
+  timers.watch();
+  try {
+    for (const [ask, time] of [
+      [() => client.query('hello'), 60_000],
+      [() => client.cascade('hello'), 10_000],
+      [() => client.query('hello', { timeout: 7000 }), 7000],
+      [() => client.cascade('hello', { timeout: 7000 }), 7000],
+    ] as const) {
+      timers.forget();
+      const failed = failure(ask());
+      assert.equal(timers.times('queries'), [time]);
+      client.end();
+      assert.is((await failed).code, 'session-over');
+      assert.not.ok(timers.running.includes('queries'));
+      client.resume();
+      await ready();
+    }
+  } finally {
+    timers.leave();
+  }
+});
+
+test('a query goes on if a person is asked about what can go away by itself', async () => {
+  const { world, client, heard, answer } = start();
+  world.refusesCertificate = true;
+  const answered = client.query('hello');
+  const { after } = await new Promise<AskEvent>((resolve) => client.once('ask', resolve));
+  assert.ok(after! > 0);
+  world.refusesCertificate = false;
+  client.resume();
+  await until(() => heard.length === 1);
+  answer('hub-1', 'speak', { utterance: 'Here.' });
+  answer('hub-1', 'hive.query.complete');
+  assert.is((await answered).reply.text, 'Here.');
 });
 
 test('a query leaves no listener behind', async () => {

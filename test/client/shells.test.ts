@@ -708,6 +708,24 @@ test('mqtt: says offline before it greets the hub, and online once it is ready',
   assert.equal(hub.seen.statuses.slice(0, 3), ['offline', 'greeting', 'online']);
 });
 
+test('mqtt: connects with a clean session and a will, and uses the QoS of the identity for everything', async () => {
+  const { hub, client } = await start('mqtt', {});
+  await client.ask('hello');
+  // User name, password, a will that is retained, with QoS 1, and a clean session: MQTT 3.1.1, section 3.1.2.
+  assert.equal(hub.seen.wills, [[0b1110_1110, 'hm/t1/kiosk-7/status', 'offline']]);
+  assert.equal([...hub.seen.qos], [1]);
+});
+
+test('mqtt: the time that the broker has to say goodbye is over when it has', async () => {
+  const { hub, client } = await start('mqtt', {});
+  await client.ask('hello');
+  const began = performance.now();
+  client.end();
+  await until(() => hub.sockets.size === 0);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  if (performance.now() - began < 900) assert.equal(timers.running, []);
+});
+
 test('mqtt: receives no retained message, and none of another topic', async () => {
   const { hub, client } = await start('mqtt', {});
   const received: unknown[] = [];

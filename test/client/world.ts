@@ -53,16 +53,22 @@ export class World {
   asked: JsonObject = {};
   /** Whether the hub answers no question by itself. */
   isMute = false;
+  /** Whether the certificate of the server has expired. */
+  refusesCertificate = false;
+  /** Whether connections stay silent. */
+  isSilent = false;
   /** Whether connections end before anything arrives. */
   isDown = false;
   hub: HubSession | undefined;
+  /** What the hub was told when the session was ready. */
+  ready: Extract<HubSessionEvent, { type: 'ready' }> | undefined;
   /** The static key of the hub. */
   hubStatic: Uint8Array = HUB_STATIC;
   /** The close code that the next connection meets, in place of message 2. */
   refusesWith: number | undefined;
   clientKey: Uint8Array | undefined;
   #carryOut: (events: HubSessionEvent[]) => void = () => {};
-  #drop: () => void = () => {};
+  #lose: World['lose'] = () => {};
   /** The session in each HELLO of a client. */
   readonly greetings: unknown[] = [];
   readonly #clients: Client[] = [];
@@ -116,7 +122,12 @@ export class World {
   }
 
   drop(): void {
-    this.#drop();
+    this.#lose(1006);
+  }
+
+  /** Ends the connection in some way. */
+  lose(closing: Parameters<Parameters<Platform['open']>[0]['closed']>[0]): void {
+    this.#lose(closing);
   }
 
   end(): void {
@@ -147,6 +158,7 @@ export class World {
         } else if (event.type === 'transmit') send(event.data);
         else if (event.type === 'hello') this.greetings.push(event.payload!.session);
         else if (event.type === 'pin') this.clientKey = event.key;
+        else if (event.type === 'ready') this.ready = event;
         else if (event.type === 'close') queueMicrotask(() => closed(event.code));
         else if (event.type === 'message' && event.kind === 'json') {
           this.asked = JSON.parse(event.text).payload.context;
@@ -157,9 +169,11 @@ export class World {
     };
     this.#send = send;
     this.#carryOut = carryOut;
-    this.#drop = () => closed(1006);
+    this.#lose = closed;
+    const expired = { cause: 'certificate-refused', platformCode: 'CERT_HAS_EXPIRED' } as const;
     if (this.isDown) queueMicrotask(() => closed({ status: 503 }));
-    else queueMicrotask(() => carryOut(hub.start()));
+    else if (this.refusesCertificate) queueMicrotask(() => closed(expired));
+    else if (!this.isSilent) queueMicrotask(() => carryOut(hub.start()));
     return {
       write: (data) => this.#carryOut(hub.receive(data)),
       close() {},

@@ -313,7 +313,8 @@ test('a message that cannot be written ends the connection, however long the hub
     socket.close(1008);
   });
   const derive = (): Promise<Uint8Array> => isClosing.then(() => psk);
-  const client = connect({ allowPlaintext: true, derive }, address);
+  const policy = { deadlines: { 'awaiting-message-2': 5000 } };
+  const client = connect({ allowPlaintext: true, derive, policy }, address);
   const ended = await client.next(isEnded);
   assert.is('error' in ended && (ended.error as { code?: string }).code, 'dropped'); // the hub closed it with 1008
   for (const server of servers) for (const socket of server.clients) socket.terminate();
