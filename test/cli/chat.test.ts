@@ -1,5 +1,5 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -7,7 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { HubSession, type HubSessionEvent } from '../../src/index.ts';
 import { freePort, HubProgram } from './hub-program.ts';
-import { Folder, IDENTITY, runOnTerminal, runProgram } from './run.ts';
+import { Folder, IDENTITY, runIntoFile, runOnTerminal, runProgram } from './run.ts';
 
 const test = suite('chat');
 const folder = new Folder();
@@ -195,21 +195,56 @@ test('ask and chat say that an answer is incomplete', async () => {
 
 const QUESTION = 'Type yes to trust it: ';
 
-test('only a yes that is typed after the question makes ask trust another key', async () => {
+/** Answers to the question, and whether the other key is trusted. After the last one the key is the pinned one. */
+const ANSWERS: readonly (readonly [keys: string, isTrusted: boolean])[] = [
+  ...(
+    ['y\r', 'YES\r', 'yes please\r', ' yes\r', 'no\r', '\r', 'ye\u007f\r', '\u0003', '\u0004'] as const
+  ).map((keys) => [keys, false] as const),
+  ['yes\r', true],
+];
+
+test('a yes that comes before the question, or through a pipe, does not make ask trust another key', async () => {
   await hub.stop();
   hub.changeKey();
   await hub.start();
-  for (const keys of ['y\r', 'YES\r', 'yes please\r', 'no\r', '\r', '\u0003', '\u0004']) {
-    const { code, stdout } = await runOnTerminal(['ask', identity, 'hello'], [[QUESTION, keys]]);
-    assert.is(code, 1, keys);
-    assert.match(stdout, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
-    assert.not.match(stdout, /Hello\./);
-  }
-  const piped = await runProgram(['ask', identity, 'hello'], 'yes\n');
-  assert.is(piped.code, 1);
+  const issued = folder.at('early.keyring.json');
+  copyFileSync(folder.at('hub/identity.keyring.json'), issued);
+  forgetPsk(issued);
+  const typed = await runOnTerminal(
+    ['ask', identity, 'hello', '--keyring', issued],
+    [
+      ['█', 'yes\r'],
+      [QUESTION, '\u0004'],
+    ],
+  );
+  assert.is(typed.code, 1, typed.stdout);
+  assert.is((await runProgram(['ask', identity, 'hello'], 'yes\n')).code, 1);
 });
 
+for (const [keys, isTrusted] of ANSWERS) {
+  const outcome = isTrusted ? 'makes ask trust another key' : 'does not';
+  test(`the answer ${JSON.stringify(keys)} ${outcome}, and the question is not on standard output`, async () => {
+    const file = folder.at('answer.txt');
+    const { code, stdout, stderr } = await runIntoFile(['ask', identity, 'hello'], [[QUESTION, keys]], file);
+    assert.is(code, isTrusted ? 0 : 1, keys);
+    assert.match(stderr, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
+    assert.ok(stderr.includes(QUESTION));
+    if (isTrusted) assert.match(stdout, /^Hello\. .*\n$/);
+    else assert.match(stdout, /^The hub [^\n]*presents the key[^\n]*\n$/, keys);
+  });
+}
+
+/** Removes the PSKs from the file of a keyring, so that the client derives one. */
+function forgetPsk(path: string): void {
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), psks: [] }), {
+    mode: 0o600,
+  });
+}
+
 test('a "yes" addressed to the hub does not make chat trust another key', async () => {
+  await hub.stop();
+  hub.changeKey();
+  await hub.start();
   const { code, stdout } = await runOnTerminal(
     ['chat', identity],
     [

@@ -11,6 +11,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import workers from 'node:worker_threads';
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
@@ -389,6 +390,58 @@ test('leaves the old file and no draft if the disk is full halfway', async () =>
   assert.match(stderr, /cannot write/);
   assert.equal(readFileSync(out), before);
   assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
+});
+
+test('writes no keyring if the connection cannot be written', async () => {
+  const file = folder.at('connection.json');
+  const failing =
+    (original: typeof fs.linkSync): typeof fs.linkSync =>
+    (from, to) => {
+      if (to === file) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+      original(from, to);
+    };
+  await replacing('linkSync', failing, async () => {
+    const { code, stderr } = await provision('--connection', file);
+    assert.is(code, 2);
+    assert.match(stderr, /connection\.json: the disk is full/);
+  });
+  assert.equal(readdirSync(folder.path), ['identity.json']);
+});
+
+for (const name of ['keyring.json', 'connection.json']) {
+  test(`looks at ${name} before it derives anything`, async () => {
+    folder.write(name, 'mine');
+    const derive = workers.Worker;
+    workers.Worker = class {
+      constructor() {
+        throw new Error('it derives');
+      }
+    } as never;
+    syncBuiltinESMExports();
+    try {
+      const { code, stderr } = await provision(
+        '--hub',
+        'hub-1',
+        '--connection',
+        folder.at('connection.json'),
+      );
+      assert.is(code, 2);
+      assert.match(stderr, `${name} exists`);
+    } finally {
+      workers.Worker = derive;
+      syncBuiltinESMExports();
+    }
+    assert.is(readFileSync(folder.at(name), 'utf8'), 'mine');
+  });
+}
+
+test('takes the node id of a hub from its HELLO, and derives once for the same hub', async () => {
+  const hello = folder.write('hello.json', { msg_type: 'hello', payload: { node_id: 'hub-1' } });
+  await provision('--hello', hello, '--hub', 'hub-1');
+  assert.equal(
+    written().psks.map(({ nodeId, key, isProvisioned }) => [nodeId, hex(key), isProvisioned]),
+    [['hub-1', PSK, true]],
+  );
 });
 
 test('refuses a directory below one in which others may write', async () => {

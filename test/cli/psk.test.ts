@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Folder, IDENTITY, run, runProgram } from './run.ts';
+import { Folder, IDENTITY, run, runIntoFile, runProgram } from './run.ts';
 
 const test = suite('psk');
 const folder = new Folder();
@@ -74,6 +74,31 @@ for (const [what, contents, message] of [
     assert.is(code, 2);
     assert.match(stderr, message);
     assert.not.match(stderr, /horse/);
+  });
+}
+
+/** What a person types at the question for the password, and what comes of it. */
+const TYPED: readonly (readonly [what: string, keys: string, code: number])[] = [
+  ['the password', `${password}\r`, 0],
+  ['the password, and mistakes that are deleted', `x\u007fwrong\u0015${password}!\b\r`, 0],
+  ['the password and Ctrl+D', `${password}\u0004`, 0],
+  ['Ctrl+C', `${password}\u0003`, 2],
+  ['nothing', '\r', 2],
+];
+for (const [what, keys, expected] of TYPED) {
+  test(`a person who types ${what} gets the status ${expected}, and nobody sees the password`, async () => {
+    const file = folder.at('psk.txt');
+    const question = `Password of the client at "${nodeId}": `;
+    const { code, stdout, stderr } = await runIntoFile(
+      ['psk', '--node-id', nodeId],
+      [[question, keys]],
+      file,
+    );
+    assert.is(code, expected, stderr);
+    assert.is(stdout, expected === 0 ? `${psk}\n` : '');
+    for (const secret of [password, psk, 'wrong']) assert.not.ok(stderr.includes(secret));
+    assert.ok(stderr.startsWith(`${question}\r\n`)); // no echo
+    if (expected !== 0) assert.match(stderr, keys === '\r' ? /no password was given/ : /cancelled/);
   });
 }
 

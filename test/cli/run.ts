@@ -1,6 +1,6 @@
 /** Runs the commands, in this process or as programs, and keeps their files in a folder of their own. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -38,9 +38,24 @@ export function runProgram(args: readonly string[], input = ''): Promise<Run> {
 export type Step = readonly [text: string, keys: string];
 
 /** Runs the program on a pseudo-terminal. Returns what that received as `stdout`. */
-export function runOnTerminal(args: readonly string[], steps: readonly Step[], columns = 80): Promise<Run> {
-  const given = [TERMINAL, String(columns), JSON.stringify(steps), process.execPath, CLI, ...args];
+export function runOnTerminal(
+  args: readonly string[],
+  steps: readonly Step[],
+  columns = 80,
+  output = '',
+): Promise<Run> {
+  const given = [TERMINAL, String(columns), JSON.stringify(steps), output, process.execPath, CLI, ...args];
   return runChild('python3', given, '');
+}
+
+/** The same with standard output in a file: returns what was written there, and as `stderr` what the terminal received. */
+export async function runIntoFile(
+  args: readonly string[],
+  steps: readonly Step[],
+  file: string,
+): Promise<Run> {
+  const { code, stdout: stderr } = await runOnTerminal(args, steps, 80, file);
+  return { code, stdout: readFileSync(file, 'utf8'), stderr };
 }
 
 const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { authorizedUrl } from 'hub-protocol';
-import { fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
+import { bytesToHex, fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
@@ -28,8 +28,14 @@ test('a hub makes an identity, answers, and is the same one when it is started a
   const asked = await runProgram(['ask', identity, 'What day is it?']);
   assert.is(asked.code, 0, asked.stderr);
   assert.match(asked.stdout, /^Today is \w+/);
+  const { static_key } = JSON.parse(readFileSync(folder.at('hub/identity.keyring.json'), 'utf8'));
+  const key = bytesToHex(nodeCrypto.x25519.publicKey(hexToBytes(static_key)!));
+  const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
+  assert.is(stored.clientKey, key); // at once: the hub may be killed
   assert.is(await hub.stop(), 0);
   await hub.start();
+  const other = await runProgram(['ask', identity, 'hello', '--keyring', folder.at('first.json')]);
+  assert.equal([other.code, /refused/.test(other.stdout)], [1, true]); // although it comes first
   const again = await runProgram(['ask', identity, 'parrot', '--json']);
   const { disclosure, ...answer } = JSON.parse(again.stdout);
   assert.equal(answer, { ending: 'handled', text: 'You said: parrot', expectsAnswer: false });
@@ -228,7 +234,9 @@ for (const [what, args, message] of [
     /cannot write the keyring to the directory \/nowhere: there is no such file/,
   ],
   ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
-  ['a port that is none', ['hub', folder.at('other'), '--port', '70000'], /1 to 65535/],
+  ...['0', '-1', '65536', '1.5', 'http', ''].map(
+    (port) => [`the port “${port}”`, ['hub', folder.at('other'), `--port=${port}`], /1 to 65535/] as const,
+  ),
   ['two folders', ['hub', 'a', 'b'], /at most one folder/],
 ] as const) {
   test(`refuses ${what}`, async () => {

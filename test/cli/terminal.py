@@ -1,8 +1,9 @@
 """Runs a program on a pseudo-terminal, and types. Prints what the terminal received.
 
-    python3 terminal.py COLUMNS STEPS PROGRAM [ARGUMENT…]
+    python3 terminal.py COLUMNS STEPS OUTPUT PROGRAM [ARGUMENT…]
 
-STEPS is JSON: a list of [text, keys]. The keys are typed when the text has appeared.
+STEPS is JSON: a list of [text, keys]. The keys are typed when the text has appeared. Standard output goes to the file OUTPUT, or
+to the terminal if that is empty.
 """
 import fcntl
 import json
@@ -19,7 +20,9 @@ child, terminal = pty.fork()
 if child == 0:
     # The parent sets the size first.
     time.sleep(0.2)
-    os.execvp(sys.argv[3], sys.argv[3:])
+    if sys.argv[3]:
+        os.dup2(os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
+    os.execvp(sys.argv[4], sys.argv[4:])
 fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
 shown, searched = b"", 0
