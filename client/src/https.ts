@@ -7,6 +7,7 @@ import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf } from './address.ts';
+import { lengthOutsideStrings } from './binary-reader.ts';
 import { budgetOf } from './budget.ts';
 import {
   causeOfOpening,
@@ -215,22 +216,6 @@ function read({ statusCode: status, headers }: http.IncomingMessage, body: Buffe
   }
   const { error, messages, b64_messages } = (members ?? {}) as Partial<Answer>;
   return { status: status!, retryAfter: headers['retry-after'], error, messages, b64_messages };
-}
-
-const QUOTATION_MARK = 0x22;
-const REVERSE_SOLIDUS = 0x5c;
-
-/** Counts the bytes of JSON outside of strings, since `JSON.parse` takes seconds and a gigabyte for millions of small values. */
-function lengthOutsideStrings(json: Buffer): number {
-  let length = 0;
-  let isInside = false;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i];
-    if (!isInside) length++;
-    if (byte === QUOTATION_MARK) isInside = !isInside;
-    else if (byte === REVERSE_SOLIDUS && isInside) i++;
-  }
-  return length;
 }
 
 /**

@@ -142,4 +142,12 @@ test('a page stops inflating soon after the limit', () => {
   assert.ok(Math.max(...pieces) < 4000, String(pieces));
 });
 
+test('both clients refuse a message of short values, which take long to read, and read a text of the same length', () => {
+  for (const unit of ['1e9,', '{},', '"",']) {
+    const json = `{"a":[${unit.repeat(900_000 / unit.length)}0]}`;
+    assert.is(readPayload(deflateSync(json)), 'bad-compression', unit);
+  }
+  assert.match(String(readPayload(deflateSync(jsonOf(900_000)))), /^\{/);
+});
+
 test.run();
