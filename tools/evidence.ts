@@ -21,6 +21,13 @@ const PROGRAMS: readonly Program[] = [
     parts: ['random inputs', 'guided inputs'],
   },
   {
+    question: 'Can a hub, or the machine below it, crash, fill, block or strand the client?',
+    command: 'evidence/searches/hostile/run',
+    time: 'an hour or more; seconds with `--choices 2000`',
+    page: 'docs/evidence/searches.md',
+    parts: [],
+  },
+  {
     question: 'Does any sequence of events in a small model break an invariant?',
     command: 'evidence/searches/explore/run',
     time: 'half a minute',

@@ -11,6 +11,7 @@ import { root } from '../../evidence/faults/plant.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
 import { mutated } from '../../evidence/mutation/mutants.ts';
 import { isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
+import { HOSTILE_FAULTS } from '../../evidence/searches/hostile/faults.ts';
 import type { Breakage } from '../judge/faults/breakage.ts';
 import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
@@ -19,6 +20,7 @@ const test = suite('planted faults');
 
 const LISTS = {
   CLIENT_FAULTS,
+  HOSTILE_FAULTS,
   HUB_FAULTS,
   LIBRARY_FAULTS,
   MQTT_CLIENT_FAULTS,

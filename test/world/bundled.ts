@@ -27,7 +27,13 @@ export async function bundled(program: URL, plugins: Plugin[] = []): Promise<str
     alias: {
       'hub-protocol': path('src/index.ts'),
       'hub-protocol/binary': path('src/binary.ts'),
+      'hub-protocol/js': path('src/crypto/js.ts'),
       'hub-protocol/node': path('src/crypto/node.ts'),
+      'hub-protocol-client': path('client/src/ws.ts'),
+      'hub-protocol-client/assistant': path('client/src/assistant.ts'),
+      'hub-protocol-client/browser': path('client/src/browser.ts'),
+      'hub-protocol-client/https': path('client/src/https.ts'),
+      'hub-protocol-client/mqtt': path('client/src/mqtt.ts'),
     },
     banner: {
       js: "import { createRequire } from 'node:module';\nconst require = createRequire(import.meta.url);",

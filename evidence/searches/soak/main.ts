@@ -11,6 +11,7 @@ import { randomBytes } from 'hub-protocol/node';
 import { grouped, table } from '../../../tools/draw.ts';
 import { writeMeasured } from '../../../tools/measured.ts';
 import { Client, clients, type Over, reset } from './client.ts';
+import { floods } from './floods.ts';
 import type { HubReport, HubTask } from './hub.ts';
 import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
 import { week } from './week.ts';
@@ -28,9 +29,16 @@ const { values: options } = parseArgs({
     reconnects: { type: 'string', default: '10000' },
     sessions: { type: 'string', default: '10000' },
     days: { type: 'string', default: '7' },
+    'flood-minutes': { type: 'string', default: '60' },
     write: { type: 'boolean', default: false },
   },
 });
+/** How many connections do nothing while a hub is flooded. */
+const IDLE = 600;
+/** By how much the memory of a flooded hub may grow, and for how long it may stand still. */
+const MOST_FLOODED = 128 * MIB;
+const MOST_LAG = 200;
+
 const psk = randomBytes(32);
 const rows: string[][] = [];
 let told = Date.now();
@@ -57,6 +65,7 @@ for (const over of options.over) {
   broker?.kill();
   if (Number(options.days) > 0) await days(over, Number(options.days));
 }
+if (Number(options['flood-minutes']) > 0) await flooded(Number(options['flood-minutes']));
 if (options.write) {
   const soak = `${table(['what', 'over', '', 'memory'], rows)}\n\nWith Node.js ${process.versions.node}.`;
   writeMeasured('docs/evidence/searches.md', { soak });
@@ -148,6 +157,23 @@ async function atOnce(
   hub.send('forget'); // the keys of the clients, which it would keep
   await settle(hub);
   return [own, memory];
+}
+
+/** A hub that strangers flood while a client goes on asking. */
+async function flooded(minutes: number): Promise<void> {
+  const began = Date.now();
+  const { attacks, answers, slowest, memory, lag } = await floods(minutes, IDLE);
+  if (memory > MOST_FLOODED) throw new Error(`the memory of the flooded hub has grown by ${memory} bytes`);
+  if (lag > MOST_LAG) throw new Error(`the flooded hub stood still for ${lag} ms`);
+  const what = `a hub with ${IDLE} idle connections, at which strangers have done ${grouped(attacks)} attacks`;
+  const figures = `${grouped(answers)} answers, the slowest in ${(slowest / 1000).toFixed(1)} s`;
+  done(
+    what,
+    'WebSocket',
+    began,
+    figures,
+    `${signed(memory)} at the hub, which stood still for ${lag.toFixed()} ms`,
+  );
 }
 
 async function days(over: Over, count: number): Promise<void> {

@@ -1,0 +1,25 @@
+/** The search of `evidence/searches/hostile/run`, for a moment: it finds nothing in the client, and something where a fault is planted. */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+
+const RUN = fileURLToPath(new URL('../../evidence/searches/hostile/run', import.meta.url));
+
+function run(...args: string[]): { status: number | null; stdout: string } {
+  return spawnSync('bash', [RUN, '--seed', '1', ...args], { encoding: 'utf8' });
+}
+
+test('finds nothing in some lives of a page', () => {
+  const { status, stdout } = run('--over', 'page', '--choices', '50');
+  assert.is(status, 0, stdout);
+  assert.match(stdout, /^page \|/m);
+});
+
+test('finds the timers that are not cleared at the end', () => {
+  const { status, stdout } = run('--planted', '--over', 'page', '--choices', '2000');
+  assert.is(status, 0, stdout);
+  assert.match(stdout, /the timer of the pings outlives its socket: .*no timer is set/);
+});
+
+test.run();
