@@ -122,7 +122,7 @@ export function assertInteger(value: unknown, name: string, least: number, most:
 export function assertSize(value: unknown, name: string, most: number): number {
   if (value === undefined) return most;
   if (typeof value === 'number' && value >= 0 && value <= most) return value;
-  throw errors.expected(name, `a number of bytes from 0 to ${most}`);
+  throw errors.expectedSize(name, most);
 }
 
 /**

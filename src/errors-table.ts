@@ -436,6 +436,8 @@ export function expectedInteger(name: string, least: number, most: number, value
   return new LocalError('bad-argument', `"${name}" expected an integer from ${least} to ${most}, got ${got}`);
 }
 
+export const expectedSize = (name: string, most: number): LocalError =>
+  new LocalError('bad-argument', `"${name}" expected a number of bytes from 0 to ${most}`);
 export const expectedChoice = (name: string, choices: readonly string[]): LocalError =>
   new LocalError('bad-argument', `"${name}" expected "${choices.join('" or "')}"`);
 export const transferred = (name: string): LocalError =>

@@ -81,7 +81,7 @@ export class Tab implements Browser {
   }
 
   /** Waits until an expression is true. */
-  async until(expression: string, seconds = 30): Promise<void> {
+  async until(expression: string, seconds = 120): Promise<void> {
     const limit = performance.now() + 1000 * seconds;
     while (!(await this.#isTrue(expression))) {
       if (performance.now() > limit) throw new Error(`after ${seconds} s it is not true that ${expression}`);

@@ -21,7 +21,7 @@ export function returnOf(clients: number, seconds: number): number[] {
   const clock = new Clock();
   const accepted: number[] = Array(seconds).fill(0);
   for (let seed = 1; seed <= clients; seed++) {
-    const randomBytes = withPauses(seed, (length) => new Uint8Array(length).fill(1));
+    const randomBytes = withPauses(seed, (length) => new Uint8Array(length).fill(3));
     const client = new Client({ ...OPTIONS, randomBytes }, clock, {
       open(connection) {
         const second = Math.floor(clock.now / 1000);
