@@ -27,7 +27,7 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
     () => FILES.filter((file) => /\/(?:constant-time|judge|linear|nodes|run|size)$/.test(file)).length,
   ],
   ['names that the entries of hub-protocol export', 204, () => publicNames().length],
-  ['files in the repository', 1_103, () => FILES.length],
+  ['files in the repository', 1_108, () => FILES.length],
   [
     'words of the documents',
     91_100,

@@ -247,15 +247,6 @@ test('a client that has only the compact AESGCM talks to a hub', () => {
   assert.is(close?.type === 'close' && close.error.code, 'not-authentic');
 });
 
-test('the Moddable manifest names hub-protocol.link.js and preloads it', () => {
-  const manifest = JSON.parse(readFileSync(example('moddable/manifest.json'), 'utf8'));
-  // Moddable has modules such as `socket`, and of two with one name it takes either.
-  for (const path of manifest.modules['*']) assert.match(path, /^\.\/(?:main|hub-\w+)$/);
-  assert.is(manifest.modules['hub-protocol'], '../../dist/hub-protocol.link');
-  assert.is(manifest.modules['hub-protocol-requests'], '../../dist/hub-protocol.requests');
-  assert.equal(manifest.preload, ['hub-protocol', 'hub-protocol-requests']);
-});
-
 test('the Espruino example has no syntax that Espruino lacks', () => {
   const lacking = ['RestElement', 'SpreadElement', 'AssignmentPattern', 'ObjectPattern', 'ArrayPattern'];
   const found: string[] = [];

@@ -292,7 +292,11 @@ export async function bundled(name: string, names: string[]): Promise<string> {
   const known = scripts.get(name);
   if (known !== undefined) return known;
   const { outputFiles } = await build({
-    entryPoints: [example(`moddable/${name}.js`)],
+    entryPoints: [
+      name.startsWith('hub-')
+        ? fileURLToPath(new URL(`../../moddable/${name}.js`, import.meta.url))
+        : example(`moddable/${name}.js`),
+    ],
     bundle: true,
     write: false,
     format: 'iife',
@@ -308,7 +312,7 @@ export async function bundled(name: string, names: string[]): Promise<string> {
             path: fileURLToPath(new URL('../../dist/hub-protocol.requests.js', import.meta.url)),
           }));
           onResolve({ filter: /^hub-(?:crypto|keyring|socket)$/ }, ({ path }) => ({
-            path: example(`moddable/${path}.js`),
+            path: fileURLToPath(new URL(`../../moddable/${path}.js`, import.meta.url)),
           }));
           onResolve({ filter: new RegExp(`^(?:${names.join('|')})$`) }, ({ path }) => ({
             path,
