@@ -31,11 +31,6 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     "socket.on('error', (error) => {",
     "socket.on('error', (error) => {\n      console.error(error);",
   ]),
-  fault('WebSocket', 'a second derivation runs beside the first', [
-    'client/src/derivations.ts',
-    'this.#earlier = this.#earlier\n      .then(',
-    'this.#earlier = Promise.resolve()\n      .then(',
-  ]),
   fault('WebSocket', 'a question that was not sent never ends', [
     CLIENT,
     'unsent: (event) => this.#answers.fail(event) || this.#tell(event),',
@@ -63,11 +58,6 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     'keepalive: Math.ceil(pingEvery / 2000),',
     'keepalive: 0,',
   ]),
-  fault('MQTT', 'the length and the number of packets have no limit', [
-    MQTT,
-    'limitPackets(broker, budget.packet);\n',
-    '',
-  ]),
   fault('HTTPS', 'a request that is not answered is never given up', [
     HTTPS,
     "signal.addEventListener('abort', () => {",
@@ -78,12 +68,6 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     'earlier = earlier.then(() => agent.destroy());',
     '',
   ]),
-  fault(
-    'HTTPS',
-    'a response has no limits',
-    [HTTPS, 'if (length > maxLength)', 'if (length > 1e9)'],
-    [HTTPS, 'if (lengthOutsideStrings(body) <= MAX_OUTSIDE_STRINGS) ', ''],
-  ),
 ];
 
 /** Plants a fault while esbuild bundles the sources. */

@@ -474,7 +474,7 @@ export function httpsPeer(mind: Mind): Peer {
     const odd = (): string => {
       const value = nasty(
         mind.random,
-        mind.random.pick([10, 1000, 590 * KIB, mind.random.oneIn(4) ? 20 * KIB * KIB : 10]),
+        mind.random.pick([10, 1000, 590 * KIB, mind.random.oneIn(4) ? 4 * KIB * KIB : 10]),
       );
       return mind.pick([
         value,
