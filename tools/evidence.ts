@@ -25,7 +25,7 @@ const PROGRAMS: readonly Program[] = [
     command: 'evidence/searches/hostile/run',
     time: 'an hour or more; seconds with `--choices 2000`',
     page: 'docs/evidence/searches.md',
-    parts: [],
+    parts: ['hostile hubs'],
   },
   {
     question: 'Does any sequence of events in a small model break an invariant?',
