@@ -615,12 +615,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
     ],
   ),
-  fault(
-    'query-replaced',
-    'authorization',
-    [],
-    [AUTHORIZATION, 'if field and name_of(field) != "authorization"]', 'if field == ""]'],
-  ),
+  fault('query-replaced', 'authorization', 'authorization: the other fields of the query are left out', [
+    AUTHORIZATION,
+    'if field and name_of(field) != "authorization"]',
+    'if field == ""]',
+  ]),
   // Binary messages
   fault(
     'binary-zeros-at-the-end',
@@ -655,11 +654,14 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     [BINARY, 'bits.take(8) > 1:', 'bits.take(8) > 2:'],
   ),
   // When to dial
-  fault('pauses-do-not-grow', 'policy', [], [POLICY, 'self.limit = 2 * limit', 'self.limit = limit']),
-  fault(
-    'pauses-are-not-random',
-    'policy',
-    [],
-    [POLICY, 'decision = self.dial(limit * draw >> 24, now)', 'decision = self.dial(limit, now)'],
-  ),
+  fault('pauses-do-not-grow', 'policy', 'pauses: their limit does not grow', [
+    POLICY,
+    'self.limit = 2 * limit',
+    'self.limit = limit',
+  ]),
+  fault('pauses-are-not-random', 'policy', 'pauses: each is its whole limit', [
+    POLICY,
+    'decision = self.dial(limit * draw >> 24, now)',
+    'decision = self.dial(limit, now)',
+  ]),
 ];

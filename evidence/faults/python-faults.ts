@@ -109,7 +109,7 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'duplicates-accepted',
     'canonical-json prologue session',
     [
-      'accepts what has to be refused, such as: the same key',
+      'JSON: a repeated key is accepted',
       'accepts what has to be refused: a key twice in the HELLO; a key twice in the HANDSHAKE, once escaped',
     ],
     [PROTOCOL, 'if len(dict(pairs)) != len(pairs):', 'if len(dict(pairs)) > len(pairs):'],

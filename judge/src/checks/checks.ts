@@ -11,6 +11,7 @@ import {
 import {
   mistakesInClientId,
   mistakesInMatching,
+  mistakesInPauses,
   mistakesInPreference,
   mistakesInSelection,
   refutesClientId,
@@ -18,7 +19,7 @@ import {
   refutesSelection,
 } from '../mistakes/decisions.ts';
 import {
-  leniencies,
+  mistakesInAccepting,
   mistakesInCanonicalJson,
   mistakesInPrologue,
   refutesCanonicalJson,
@@ -168,7 +169,10 @@ export const CHECKS: { readonly [type: string]: Check } = {
   }),
   Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], EXACT),
   RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
-  ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], EXACT),
+  ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], {
+    ...EXACT,
+    mistakesIn: mistakesInPauses,
+  }),
   ClientLink: { operation: 'link', check: checkLink },
   EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message']),
   DecodeBinary: plain(
@@ -224,8 +228,8 @@ async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   checkResponse(test, response, { canonical }, () =>
     test.error === undefined
       ? mistakesInCanonicalJson(text, response.canonical, response.error)
-      : response.error === undefined && typeof text === 'string'
-        ? leniencies(text)
+      : response.error === undefined
+        ? mistakesInAccepting(test)
         : [],
   );
 }

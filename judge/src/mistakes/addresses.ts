@@ -213,9 +213,13 @@ function isWrittenWith({ write }: Mistake, test: Vector, got: string): boolean {
   return upperCaseEscapes(wrong) === upperCaseEscapes(got);
 }
 
+const QUERY_LOST = 'authorization: the other fields of the query are left out; they stay as they are';
+
 /** The known mistakes in the authorization in this URL. */
 export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
   if (typeof url !== 'string') return [];
+  const alone = String(test.url).replace(/\?.*/, '?') + field(both(test.userAgent, test.accessKey));
+  if (test.url !== undefined && upperCaseEscapes(alone) === upperCaseEscapes(url)) return [QUERY_LOST];
   return AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url)).map(
     ({ cause }) => `authorization: ${cause}`,
   );

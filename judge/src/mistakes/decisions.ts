@@ -205,3 +205,27 @@ export const refutesSelection: Refutes = refutedBy(SELECTIONS, ({ error, pattern
 );
 export const refutesClientId: Refutes = refutedBy(CLIENT_IDS, ({ clientId }) => clientId);
 export const refutesMatching: Refutes = refutedBy(MATCHES, ({ matches }) => matches);
+
+const NO_GROWTH = 'pauses: their limit does not grow; it doubles with each connection that ends early';
+const NO_CHANCE = 'pauses: each is its whole limit; it is a random part of the limit';
+const DRAWS = 2 ** 24;
+
+/** The known mistakes that lead to these pauses of a policy. */
+export function mistakesInPauses({ random = [], results = [] }: Vector, { results: got }: Fields): Causes {
+  if (!Array.isArray(got)) return [];
+  const [rights, others] = [results as Fields[], got as Fields[]].map((all) =>
+    all.map((result) => (result?.decision as Fields | null | undefined)?.after).filter(isPause),
+  ) as [number[], number[]];
+  const isSame = rights.length === others.length && rights.every((pause, at) => pause === others[at]);
+  if (isSame || rights.length !== others.length || rights.length === 0) return [];
+  const draws = (random as string[]).map((draw) => Number.parseInt(draw, 16));
+  const isPart = (part: number, whole: number): boolean =>
+    draws.some((draw) => Math.floor((whole * draw) / DRAWS) === part);
+  if (rights.every((pause, at) => isPart(pause, others[at]!))) return [NO_CHANCE];
+  const isFlat = others.every((pause) => pause === rights[0]) && new Set(random).size === 1;
+  return isFlat && rights.length > 1 ? [NO_GROWTH] : [];
+}
+
+function isPause(after: unknown): after is number {
+  return typeof after === 'number' && after > 0;
+}
