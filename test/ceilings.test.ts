@@ -30,7 +30,7 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
   ['files in the repository', 1_108, () => FILES.length],
   [
     'words of the documents',
-    91_100,
+    91_250,
     () => FILES.filter(isWritten).reduce((words, file) => words + read(file).split(/\s+/).length, 0),
   ],
 ];
