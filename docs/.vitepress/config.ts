@@ -54,7 +54,7 @@ export default defineConfig({
   ],
   rewrites: (page) => page.replace(/(^|\/)README\.md$/, '$1index.md'),
   cleanUrls: true,
-  ignoreDeadLinks: ['localhostLinks', /^\/files\//],
+  ignoreDeadLinks: 'localhostLinks',
   buildEnd({ outDir }) {
     for (const file of shown) cpSync(ROOT + file, `${outDir}/files/${file}.txt`);
   },
