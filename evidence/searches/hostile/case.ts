@@ -170,7 +170,7 @@ export class Case {
   };
 
   /** The worker of one client. */
-  #deriver(): Derive {
+  #derivation(): Derive {
     let running = 0;
     this.#running.push(() => running);
     return (
@@ -212,7 +212,7 @@ export class Case {
       site_id: 'lobby',
       ...identities[this.#over],
     });
-    const derive = this.#deriver();
+    const derive = this.#derivation();
     const options: NodeOptions = {
       identity,
       keyring: this.#keyring,

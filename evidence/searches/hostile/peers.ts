@@ -104,7 +104,7 @@ class Wired {
 }
 
 /** Takes as many bytes as a reader wants, again and again. */
-function readBy(wired: Wired, read: (bytes: Buffer) => number): void {
+function readWith(wired: Wired, read: (bytes: Buffer) => number): void {
   let kept: Buffer = Buffer.alloc(0);
   const take = (part: Buffer): void => {
     kept = kept.length === 0 ? part : Buffer.concat([kept, part]);
@@ -257,7 +257,7 @@ export const webSocketPeer: Peer = (socket, mind) => {
     mind.after(mind.random.pick([10, 1000, 20_000]), speaking);
   };
   mind.after(5000, speaking);
-  readBy(wired, (bytes) => {
+  readWith(wired, (bytes) => {
     if (hub === undefined) {
       const end = bytes.indexOf('\r\n\r\n');
       if (end < 0) return 0;
@@ -382,7 +382,7 @@ export const mqttPeer: Peer = (socket, mind) => {
     mind.after(mind.random.pick([10, 1000, 20_000]), speaking);
   };
   mind.after(5000, speaking);
-  readBy(wired, (bytes) => {
+  readWith(wired, (bytes) => {
     let length = 0;
     let at = 1;
     for (let shift = 0; ; shift += 7) {
@@ -489,7 +489,7 @@ export function httpsPeer(mind: Mind): Peer {
         '<html>',
       ]);
     };
-    readBy(wired, (bytes) => {
+    readWith(wired, (bytes) => {
       const head = bytes.indexOf('\r\n\r\n');
       if (head < 0) return 0;
       const text = bytes.subarray(0, head).toString();
