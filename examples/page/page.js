@@ -77,6 +77,7 @@ byId('fill-in').addEventListener('click', () => {
   byId('identity-text').value = JSON.stringify(hub.identity, undefined, 2);
 });
 
+byId('try-it').hidden = false;
 byId('try').addEventListener('click', () => {
   byId('fill-in').click();
   byId('identity-form').requestSubmit();

@@ -176,7 +176,8 @@ test('is refused with another keyring until the hub’s operator removes the cli
 test('reconnects with KKpsk0 after the page was loaded again', async () => {
   await tab.evaluate('location.reload()');
   await tab.until(`document.getElementById('fill-in')?.checkVisibility()`);
-  await tab.click('main button'); // the first one
+  await tab.until(`document.querySelector('main button')?.id === 'try'`); // the first one
+  await tab.click('#try');
   await state('ready');
   assert.ok((await drawn()).includes('Ready: KKpsk0, 25519_ChaChaPoly_SHA256'));
 });

@@ -154,7 +154,8 @@ for (const width of [400, 1400]) {
 
 test('has a playground, in which both sides of a session run without a server', async () => {
   await tab.navigate(`${served.url}playground/`);
-  await tab.click('main button'); // the first one
+  await tab.until(`document.querySelector('main button')?.id === 'try'`); // the first one
+  await tab.click('#try');
   await tab.until(isIn('ready'));
   await tab.click('#new-key');
   await tab.until(isIn('asking'));
