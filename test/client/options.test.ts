@@ -407,6 +407,18 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     ...{ given: { session: { onKkFailure: 'keep-pin' } }, seen: outcomeOfNewKey },
     ...{ expected: 'replaced', byDefault: 'replaced' }, // the option of the policy decides
   },
+  'session.maxFrame': {
+    given: { session: { maxFrame: 100 } },
+    async seen(_, client) {
+      let code = 'none';
+      client.on('close', ({ error }) => {
+        code = error.code;
+      });
+      await client.ask('hello').catch(() => {});
+      return code;
+    },
+    ...{ expected: 'frame-too-long', byDefault: 'none' },
+  },
   'session.paced': {
     given: { session: { paced: true } },
     seen: async (_, client) =>

@@ -162,7 +162,9 @@ for (const [name, text] of PAGES) {
     for (const { code, before } of [...fences(text, 'js'), ...fences(text, 'json')]) {
       const [, path] = [...before.matchAll(/\]\((\.\.\/\.\.\/examples\/[^)#]+)\)/g)].pop()!;
       const example = withoutTypes(readFileSync(new URL(path!, GUIDES), 'utf8'));
-      for (const part of code.startsWith('{') ? lines(code).slice(1, -1) : [code]) {
+      // The example includes the package from its own folder.
+      const here = code.replace(/\.\/node_modules\/hub-protocol\//g, '../../');
+      for (const part of here.startsWith('{') ? lines(here).slice(1, -1) : [here]) {
         assert.ok(quotes(example, part.replace(/[,{}[\]]+$/, '')), `${path}: ${part}`);
       }
     }

@@ -82,8 +82,9 @@ test('exports the promised names from each entry of the package', async () => {
     'ClientLink ClientSession ConnectionPolicy HubSession JsonNumber LocalError RemoteError ' +
     'ReplyCollector RequestScheduler authorizedUrl brokerEndpoint buildAction buildCode ' +
     'buildUtterance canonicalJson clientId createKeyring derivePsk deriveTopics disclosureDue ' +
-    'dropPin fingerprint forgetPsks parseIdentity parseJson parseKeyring pinHub presence pskDerivation ' +
-    'readAuthorization readHubEvent readOptions readRefusal readSpeech redactIdentity selectEndpoint serializeIdentity serializeKeyring ' +
+    'dropPin fingerprint forgetPsks nextSlots parseIdentity parseJson parseKeyring pinHub presence pskDerivation ' +
+    'readAuthorization readHubEvent readOptions readRefusal readSlots readSpeech redactIdentity selectEndpoint ' +
+    'serializeChanges serializeIdentity serializeKeyring ' +
     'sessionIdsMatch storePsk updateKeyring wrap';
   assert.equal(core.sort(), promised.split(' '));
   assert.equal(

@@ -5,7 +5,7 @@
  */
 import { webcrypto } from 'node:crypto';
 import { webSharedSecret } from '../../examples/external-key.ts';
-import { bytesToHex, concatBytes, copyBytes, isZero } from '../../src/bytes.ts';
+import { bytesToHex, concatBytes, isZero } from '../../src/bytes.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { CipherName, CryptoProvider } from '../../src/crypto/crypto.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
@@ -101,7 +101,7 @@ function checkLowOrder(
     prologue: new Uint8Array(0),
     psk: new Uint8Array(32),
     staticKey: privateKey,
-    randomBytes: () => copyBytes(privateKey),
+    randomBytes: (length: number) => new Uint8Array(length).fill(7),
   } as const;
   expectError(`${provider}, a remoteStaticKey of KKpsk0`, 'LocalError [low-order-key]', () =>
     new HandshakeState({ ...options, pattern: 'KKpsk0', remoteStaticKey: publicKey }).writeMessage(),
