@@ -24,7 +24,8 @@ export const HUB: Command = {
   help: `\
 Runs a hub on this machine, with TLS, for a first conversation and for tests. It
 answers a few questions, and repeats everything else. Only programs on this
-machine can reach it.
+machine can reach it, and pages that are open here, of any origin: none of them
+gets further than its access key.
 
 At the first start it makes an identity for one client and the keys of the hub,
 and stores them in FOLDER, which is "hub" unless you name another. Start it
