@@ -17,6 +17,7 @@ const ANNOTATIONS: readonly (readonly [javascript: string, typescript: string])[
   ['ask(requestId, text)', 'ask(requestId: string, text: string)'],
   ['onMessage({ text })', 'onMessage({ text }: { text: string })'],
   ['carryOut(decisions)', 'carryOut(decisions: RequestDecision[])'],
+  ['store(changed)', 'store(changed: Keyring)'],
 ];
 
 /** What fences use without declaring it, since the text around them says what it is. */
@@ -35,6 +36,7 @@ const GIVEN: { readonly [name: string]: string } = {
   onEvent: '(event: LinkEvent) => void',
   options: 'ClientOptions',
   randomBytes: 'RandomBytes',
+  read: '(name: string) => any',
   save: '(keyring: Keyring, done: (error?: Error) => void) => void',
   sha256: "CryptoProvider['sha256']",
   siteId: 'string',
@@ -45,6 +47,7 @@ const GIVEN: { readonly [name: string]: string } = {
   store: '(text: string) => void',
   stored: 'string | undefined',
   url: 'string',
+  write: '(name: string, text: string) => void',
 };
 
 /** Each fence as a module, by the name of a file. */

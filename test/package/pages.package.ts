@@ -17,8 +17,6 @@ const ANSWER: Expected = { prints: /^It is \d\d:\d\d\.$/m };
 const PAGES: { readonly [page: string]: { readonly [command: string]: Expected } } = {
   'README.md': {
     'npx hub-protocol-cli hub': HUB,
-    'npx hub-protocol-cli ask': ANSWER,
-    'npx hub-protocol-cli chat': { prints: /You said: so/, types: 'so\n' },
     'node kiosk.mjs': { prints: /^Today is \w/m, until: 'printed' },
     'npx tsx core.mts': { prints: /^the hub says \{"echo":"\{\\"say\\":\\"hello\\"\}"\}$/m },
   },
@@ -52,6 +50,7 @@ const PAGES: { readonly [page: string]: { readonly [command: string]: Expected }
     'npx tsx settings.mts': { prints: /^mqtts:\/\/broker\.example true\nkiosk-kiosk-7$/m },
   },
   'docs/guides/browser.md': {},
+  'docs/guides/first-device.md': {},
 };
 /** What a page says to import, although it has no program that a newcomer can run without a broker or a bundler. */
 const ENTRIES: { readonly [page: string]: string } = {
