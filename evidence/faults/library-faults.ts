@@ -789,16 +789,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
     'return true;',
   ]),
-  fault(
-    'request-without-input',
-    'request',
-    [],
-    [
-      'src/requests/build-request.ts',
-      "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
-      '',
-    ],
-  ),
+  fault('request-without-input', 'request', 'envelope.payload.data.input is missing', [
+    'src/requests/build-request.ts',
+    "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
+    '',
+  ]),
   fault(
     'argon2id-own-lane-only',
     'argon2id',

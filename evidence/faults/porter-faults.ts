@@ -70,7 +70,10 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'json-numbers-as-doubles',
     JSON_ROOMS,
-    'numbers: floats are parsed and written again as Python writes them',
+    [
+      'numbers: floats are parsed and written again as Python writes them',
+      'numbers: they are parsed and written again as Python writes them',
+    ],
     [
       PROTOCOL,
       'return value.token',
@@ -524,7 +527,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'refused-client-key-is-any-refusal',
     'session',
-    [],
+    'closed, ended.reason is "refused" where it is "client-key-refus"',
     [
       SESSION,
       'return "client-key-refused", "later", "client-key-refused"',

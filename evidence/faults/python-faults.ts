@@ -18,7 +18,7 @@ const CAUSES: { readonly [fault: string]: string } = {
   'chunk-limit-off-by-one': 'chunk limit: ',
   'missing-final-chunk': 'final chunk: the last chunk has the marker 4',
   'cap-off-by-one': 'cap: a message of exactly 32 MiB',
-  'interleaving-accepted': 'interleaving: a new message is accepted while another is open',
+  'interleaving-accepted': 'interleaving: a new message is accepted while another is', // open, or being dropped
   'pin-not-enforced': 'pin: a hub whose key is not the pinned one is accepted',
   'continues-after-failed-open': 'a failure is final: ',
   'trimmed-password': 'psk: the password is trimmed',

@@ -55,12 +55,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     ],
     [SESSION, 'return "refusal" if code == REFUSAL else "loss"', 'return "loss"'],
   ),
-  fault(
-    'prefix-added-twice',
-    'topics',
-    [],
-    [MQTT, '"/".join(levels if hub_id in levels else [*levels, hub_id])', '"/".join([*levels, hub_id])'],
-  ),
+  fault('prefix-added-twice', 'topics', 'topics: the hub id is in them twice', [
+    MQTT,
+    '"/".join(levels if hub_id in levels else [*levels, hub_id])',
+    '"/".join([*levels, hub_id])',
+  ]),
   fault(
     'slashes-kept',
     'topics',
@@ -177,7 +176,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',
     '            self.state = "ready"\n            yield self.ready',
   ]),
-  fault('status-403-is-a-loss', 'session', [], [SESSION, 'in (401, 403)', 'in (401,)']),
+  fault('status-403-is-a-loss', 'session', 'closed, ended.reason is "dropped" where it is "refused"', [
+    SESSION,
+    'in (401, 403)',
+    'in (401,)',
+  ]),
   fault('close-1005-is-a-refusal', 'session', 'endings: close code 1005 is taken for a refusal', [
     SESSION,
     'if code == REFUSAL else',

@@ -204,17 +204,31 @@ const LOW_ORDER = [
 const TOP_BIT =
   'keys: the unused top bit of a public key is cleared before the key is hashed; hash keys as they came (RFC 7748 ignores it only in X25519)';
 
-/** A message that opens although its ephemeral key has another top bit. */
-function mistakesInTopBit({ flags }: Vector, { message }: Fields): Causes {
-  const last = typeof message === 'string' ? Number.parseInt(message.slice(62, 64), 16) : 0;
-  return flags.includes('FlippedBit') && last >= 0x80 ? [TOP_BIT] : [];
+/**
+ * A message opened although its ephemeral key has another top bit. If it opens with another lowest bit, too, the key is not
+ * bound to the message at all, for some other reason.
+ */
+async function mistakesInTopBit({ flags }: Vector, message: unknown, isOpened: IsOpened): Promise<Causes> {
+  if (!flags.includes('FlippedBit') || typeof message !== 'string') return [];
+  const last = Number.parseInt(message.slice(62, 64), 16);
+  if (last < 0x80) return [];
+  const first = Number.parseInt(message.slice(0, 2), 16);
+  const other = hex(first ^ 1) + message.slice(2, 62) + hex(last ^ 0x80) + message.slice(64);
+  return (await isOpened(other)) ? [] : [TOP_BIT];
+}
+
+type IsOpened = (message: string) => Promise<boolean>;
+
+function hex(byte: number): string {
+  return byte.toString(16).padStart(2, '0');
 }
 
 /** One side of a handshake that must fail at its last step. */
 export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<void> {
   const { role, pattern, suite, prologue, psk, staticKey, ephemeralKey, remoteStaticKey, steps } = test;
   const keys = { staticKey, ephemeralKey, ...(remoteStaticKey && { remoteStaticKey }) };
-  const start = await ask({ op: 'handshake', do: 'start', role, pattern, suite, prologue, psk, ...keys });
+  const first = { op: 'handshake', do: 'start', role, pattern, suite, prologue, psk, ...keys };
+  const start = await ask(first);
   if (start.error !== undefined && steps.length === 1) {
     checkRefusal(test.error!, start);
     return;
@@ -225,15 +239,21 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
     const result = step.do === 'write' ? 'message' : 'payload';
     const { [result]: expected, ...request } = step;
     const response = await ask({ op: 'handshake', ...request });
-    if (index === steps.length - 1)
-      checkRefusal(test.error!, response, where, () =>
+    if (index === steps.length - 1) {
+      const isOpened = async (message: string): Promise<boolean> => {
+        await ask(first);
+        for (const { do: what, payload, message } of steps.slice(0, index))
+          await ask({ op: 'handshake', do: what, ...(what === 'write' ? { payload } : { message }) });
+        return (await ask({ op: 'handshake', ...request, message })).error === undefined;
+      };
+      const causes =
         response.error !== undefined
           ? []
           : test.error === 'low-order-key'
             ? LOW_ORDER
-            : mistakesInTopBit(test, step),
-      );
-    else checkFields(renamed(response, result, where), { [where]: expected });
+            : await mistakesInTopBit(test, step.message, isOpened);
+      checkRefusal(test.error!, response, where, () => causes);
+    } else checkFields(renamed(response, result, where), { [where]: expected });
   }
 }
 
