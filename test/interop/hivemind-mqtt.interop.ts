@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { parseIdentity } from 'hub-protocol';
 import { type Client, connect } from 'hub-protocol-client/mqtt';
-import mqtt from 'mqtt';
+import mqtt, { type MqttClient } from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
@@ -23,6 +23,7 @@ const test = suite('HiveMind’s hub over MQTT');
 const clients: Client[] = [];
 let broker: Broker;
 let hub: HivemindHub;
+let observer: MqttClient;
 
 test.before(async () => {
   const tls = { key: certificateKey, cert: certificate };
@@ -38,30 +39,48 @@ test.before(async () => {
   hub = await HivemindHub.create('"allowed_ciphers":[]', { others: { 'hivemind-mqtt-plugin': plugin } });
   const words = ['--access-key', NAME, '--password', PASSWORD, '--allow', 'recognizer_loop:utterance'];
   await hub.command('add-client', '--name', NAME, ...words);
+  observer = await mqtt.connectAsync(broker.url, {
+    ca: authority,
+    username: 'hub',
+    password: accounts.get('hub')!,
+  });
+  await observer.subscribeAsync('hivemind/+/status');
   await startHub();
 });
 test.after(async () => {
   for (const client of clients) client.end();
   await hub.stop();
+  await observer.endAsync();
   await broker.stop();
 });
 
-/** Starts the hub, and waits until the broker has it. */
-async function startHub(): Promise<void> {
-  const observer = await mqtt.connectAsync(broker.url, {
-    ca: authority,
-    username: 'hub',
-    password: accounts.get('hub')!,
-  });
-  const online = new Promise<void>((resolve) => {
-    observer.on('message', (topic, payload) => {
-      if (String(payload) === 'online' && topic !== `hivemind/${NAME}/status`) resolve();
+/** What the clients and the hub say of themselves: a value for each message. */
+function statusOf(name: string, value: string): Promise<void> {
+  return new Promise((resolve) => {
+    observer.on('message', function heard(topic, payload, { retain }) {
+      if (retain || topic !== `hivemind/${name}/status` || String(payload) !== value) return;
+      observer.off('message', heard);
+      resolve();
     });
   });
-  await observer.subscribeAsync('hivemind/+/status');
+}
+
+/** Starts the hub, and waits until the broker has it. */
+async function startHub(): Promise<void> {
+  const online = statusOf('unnamed-node', 'online');
   await hub.start();
   await online;
-  await observer.endAsync();
+}
+
+/**
+ * Ends a client, and waits until the hub has forgotten its session. The hub then says `offline` in the client's topic, where it also
+ * hears it: a session that begins between the two would be forgotten too.
+ */
+async function end(client: Client): Promise<void> {
+  const said = statusOf(NAME, 'offline');
+  client.end();
+  await said;
+  await statusOf(NAME, 'offline');
 }
 
 /** A client with the keyring of earlier ones of its name. */
@@ -106,7 +125,7 @@ for (const [pattern, what] of [
     const question = pattern === 'XXpsk2' ? 'what time is it?' : 'x'.repeat(100_000);
     const { ending, reply } = await client.ask(question);
     assert.equal([await used, ending, reply.text], [pattern, 'handled', `You said: ${question}`]);
-    client.end();
+    await end(client);
     return undefined;
   });
 }
@@ -124,7 +143,7 @@ compare(
     assert.is(code, 'text-after-ready');
     const { reply } = await client.ask('three');
     assert.is(reply.text, 'You said: three');
-    client.end();
+    await end(client);
     return undefined;
   },
 );
