@@ -29,8 +29,8 @@ export interface DialDecision {
   readonly after: number;
   /**
    * An error to show to a person meanwhile: the connection's, if the one before ended with the same code and neither was
-   * ready for long. The first failure is often over before anyone has read about it. If no connection was made since the start,
-   * or since `resume`, the first is shown too.
+   * ready for long; `kk-refused` between the two does not count. The first failure is often over before anyone has read about it. If
+   * no connection was made since the start, or since `resume`, the first is shown too.
    */
   readonly tell: LocalError | RemoteError | undefined;
 }
@@ -165,7 +165,7 @@ export class ConnectionPolicy {
   private isStarting = true;
   /** When the first of several ends with `not-reachable` in a row was, at a start; `undefined` if the latest was another one. */
   private unreachedSince: number | undefined = undefined;
-  /** The code that the previous connection ended with, unless that was a steady one. */
+  /** The code that the latest connection ended with, without `kk-refused`, unless a steady one came after it. */
   private lastCode: string | undefined = undefined;
   /** Whether the PSK was derived for this connection. */
   private isPskFresh = false;
@@ -329,7 +329,8 @@ export class ConnectionPolicy {
         : after === undefined
           ? { do: 'rest' }
           : { do: 'dial', after, tell };
-    this.lastCode = isSteady ? undefined : code;
+    if (isSteady) this.lastCode = undefined;
+    else if (code !== 'kk-refused') this.lastCode = code; // XXpsk2 follows at once, and its end says more
     this.phase = AFTER_VERDICT[verdict];
     this.decidedAt = now;
     this.dueAt = now + (after ?? 0);

@@ -144,6 +144,25 @@ test('reports what to show a person from the second failure with the same code o
   assert.is(tellOf(fail(60_000, new RemoteError('timeout', 'slow'))), undefined);
 });
 
+test('shows a second refusal although a KKpsk0 was refused between the two', () => {
+  const policy = newPolicy();
+  const refused = new RemoteError('refused', 'the hub has another key of this client');
+  const refuse = (at: number): unknown => {
+    policy.begin(at);
+    policy.take(READY, at);
+    const decision = policy.take(
+      ended({ reason: 'refused', retry: 'later', pattern: 'XXpsk2', error: refused }),
+      at,
+    );
+    return decision?.do === 'dial' && decision.tell;
+  };
+  assert.is(refuse(0), undefined);
+  policy.begin(10_000);
+  const kk = ended({ reason: 'refused', pattern: 'KKpsk0', error: new RemoteError('kk-refused', 'no') });
+  assert.equal(policy.take(kk, 10_000), { do: 'dial', after: 0, tell: undefined });
+  assert.is(refuse(10_000), refused);
+});
+
 test('the loss of a connection that was ready for long is not a failure to show a person', () => {
   const policy = newPolicy();
   for (const at of [0, 100_000, 200_000]) {

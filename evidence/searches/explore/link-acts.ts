@@ -14,6 +14,8 @@ type LinkAct = Act<LinkWorld>;
 export function freeLinkActs(world: LinkWorld): LinkAct[] {
   const { link, connection, storing, deriving, computing } = world;
   const acts: LinkAct[] = [];
+  const isShown = link.state === 'waiting' && connection === undefined && world.shown === 'refused';
+  if (isShown && world.pinned !== undefined) acts.push(['a person resets the client at the hub', forget]);
   if (storing !== undefined) acts.push(['the store answers', (own) => own.answerStore()]);
   if (deriving !== undefined) acts.push(['derived', (own) => answerDerivation(own, PSK)]);
   if (computing !== undefined) {
@@ -137,7 +139,7 @@ export function describeLink(world: LinkWorld): string {
   const facts: unknown[] = [
     link.state, since(link.deadline), inside.isReady, inside.isCut, inside.isPaced, since(inside.dialAt), inside.failures,
     inside.isOn, session?.state, events.map(({ type }) => type), inputs.length, world.heldNames,
-    codeOf(inside.asked), codeOf(inside.cause), asked,
+    codeOf(inside.asked), codeOf(inside.cause), asked, world.shown,
     policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, policy.hasDiffered, policy.isPskFresh,
     policy.leavesOutKk, policy.lastCode, since(policy.readyAt), since(policy.dueAt), policy.sessionState,
     session === undefined || since(policy.sessionStateSince),
@@ -193,6 +195,11 @@ function answerComputation(world: LinkWorld, answer: Uint8Array | Error): void {
   const { connection } = world.computing!;
   world.computing = undefined;
   world.call('computed', connection, answer);
+}
+
+/** A person sees why a link dials on, and lets the hub forget its key. */
+function forget(world: LinkWorld): void {
+  world.pinned = undefined;
 }
 
 /** A person does what the error says. */

@@ -105,6 +105,8 @@ export class LinkWorld {
   questions = 0;
   /** What a person is asked. */
   asked: string | undefined = undefined;
+  /** What a person is shown while the link dials on. */
+  shown: string | undefined = undefined;
   /** What the link holds until the store answers. */
   private held: readonly Call[] = [];
   private calls: Call | undefined = undefined;
@@ -278,6 +280,7 @@ export class LinkWorld {
         break;
       case 'tell':
         if (order.event.type === 'ask') this.asked = order.event.error.code ?? 'local';
+        if (order.event.type === 'reconnect') this.shown = order.event.error?.code;
         if (order.event.type === 'connect') this.checkReady(order.event);
         break;
       default:
