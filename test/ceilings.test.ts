@@ -19,6 +19,9 @@ const read = (file: string): string => readFileSync(`${ROOT}/${file}`, 'utf8');
 const isWritten = (file: string): boolean =>
   file.endsWith('.md') && !/^docs\/(?:reference\/api\/|evidence\/status\.md)/.test(file);
 
+/** A document without what programs have measured, and written into it. */
+const written = (file: string): string => read(file).replace(/<!-- measured:.*?<!-- end -->/gs, '');
+
 const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => number])[] = [
   ['scripts of package.json', 8, () => Object.keys(JSON.parse(read('package.json')).scripts).length],
   [
@@ -29,9 +32,9 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
   ['names that the entries of hub-protocol export', 204, () => publicNames().length],
   ['files in the repository', 1_108, () => FILES.length],
   [
-    'words of the documents',
-    91_250,
-    () => FILES.filter(isWritten).reduce((words, file) => words + read(file).split(/\s+/).length, 0),
+    'words that people wrote in the documents',
+    79_350,
+    () => FILES.filter(isWritten).reduce((words, file) => words + written(file).split(/\s+/).length, 0),
   ],
 ];
 

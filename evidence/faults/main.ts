@@ -9,7 +9,7 @@
  */
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { table } from '../../tools/draw.ts';
+import { code, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { isChild, runInChildren, serveTasks } from './children.ts';
 import type { Fault } from './fault.ts';
@@ -100,23 +100,15 @@ function draw(outcomes: readonly Outcome[]): void {
     const count = (result: Result): number => own.filter((outcome) => outcome.result === result).length;
     return [place, own.length, count('named'), count('about'), count('unnamed')].map(String);
   });
-  const others = outcomes.flatMap(({ result, titles }, index) =>
-    result === 'named'
-      ? []
-      : [[tasks[index]!.fault.name, result === 'about' ? short(titles[0]!) : `*${result}*`]],
-  );
+  const listed = (result: Result): string => {
+    const names = tasks.filter((_task, index) => outcomes[index]!.result === result);
+    return names.map(({ fault }) => code(fault.name)).join(', ') || 'none';
+  };
   const parts = [
     sumOf(outcomes),
     table(['faults in', 'faults', 'named', 'about', 'not named'], rows),
-    table(['fault that is not named', 'what the judge says first'], others),
+    `Shown by what the failures are about: ${listed('about')}.`,
+    `Not named: ${listed('unnamed')}.`,
   ];
   writeMeasured('docs/evidence/faults.md', { faults: parts.join('\n\n') });
-}
-
-function short(title: string): string {
-  return title
-    .replace(/^about: /, '')
-    .replace(/[;.(].*/s, '')
-    .replace(/\|/g, '\\|')
-    .trim();
 }
