@@ -138,7 +138,7 @@ test('after a loss it connects again with the stored pin, and so does a device t
 
 test('if a device cannot store the pin, the bridge hangs up and connects after a pause', async () => {
   const device = newDevice();
-  device.flash.fault = { at: 1, how: 'full: throws when it is erased' };
+  device.flash.fault = { at: 1, how: 'full: throws when it is erased', times: 1 };
   const { port } = new URL(hub.url);
   await hub.stop();
   const server = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });

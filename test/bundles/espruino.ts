@@ -32,12 +32,14 @@ export function filesOf(
 /**
  * Starts the program as at power-up.
  * @param println - takes what it writes to the serial line
+ * @param edit - plants a mistake in the program
  * @returns a function that passes it characters of the serial line
  */
 export function bootEspruino(
   flash: Flash,
   println: (text: string) => void,
   log: (...all: unknown[]) => void,
+  edit: (source: string) => string = (source) => source,
 ): (data: string) => void {
   const modules: { readonly [name: string]: unknown } = {
     'hub-protocol.core.es5': core.exports,
@@ -64,7 +66,7 @@ export function bootEspruino(
     },
   };
   const chip = { hwRand: () => randomBytes(1)[0] };
-  const run = new Function('require', 'Serial1', 'E', 'console', SOURCE);
+  const run = new Function('require', 'Serial1', 'E', 'console', edit(SOURCE));
   run((name: string) => modules[name], serial, chip, { log });
   return (data) => onData(data);
 }

@@ -25,8 +25,8 @@ export class PowerCut extends Error {}
 
 export class Flash {
   readonly texts: Map<string, string>;
-  /** The number of the write with the fault, from 1. */
-  fault: { readonly at: number; readonly how: Fault } | undefined;
+  /** The number of the first write with the fault, from 1, and how many have it in a row. */
+  fault: { readonly at: number; readonly how: Fault; readonly times: number } | undefined;
   writes = 0;
   isOff = false;
 
@@ -41,7 +41,8 @@ export class Flash {
 
   set(name: string, text: string): boolean {
     if (this.isOff) throw new PowerCut();
-    const how = ++this.writes === this.fault?.at ? this.fault.how : undefined;
+    const { at = Infinity, how: fault, times = 0 } = this.fault ?? {};
+    const how = ++this.writes >= at && this.writes < at + times ? fault : undefined;
     const cutAt = (step: Fault): void => {
       if (how !== step) return;
       this.isOff = true;

@@ -155,11 +155,15 @@ interface ModdableSocket {
   onclose?(event: { code: number }): void;
 }
 
-/** Starts the Moddable example as at power-up. */
+/**
+ * Starts the Moddable example as at power-up.
+ * @param edit - plants a mistake in the program
+ */
 export async function startModdable(
   preferences: Moddable['preferences'],
   isReachable = true,
   onHubEvent?: (event: HubSessionEvent) => void,
+  edit: (source: string) => string = (source) => source,
 ): Promise<Moddable> {
   const sockets: ModdableSocket[] = [];
   const crashes: unknown[] = [];
@@ -242,7 +246,7 @@ export async function startModdable(
     },
     WebSocket: Socket,
   };
-  const script = await bundled('main', Object.keys(modules));
+  const script = edit(await bundled('main', Object.keys(modules)));
   const device = { network: { wss: { io: 'wss', socket: { io: 'tls' } } } };
   new Function('modules', 'trace', 'device', script)(modules, (text: string) => traced.push(text), device);
   const fire = async (is: (wait: number) => boolean): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
  * What the examples for devices store, on flash that fails in each step of each write. Whatever it does, the device keeps its
- * static key, sends message 3 only if it will still know the pin, and connects once the flash works again.
+ * static key, sends message 3 only if it will still know the pin, even if one slot is then lost (unless the power failed before), and connects once the flash works
+ * again. Each promise has a mistake that breaks it, and is found in both examples.
  */
 import { createKeyring, HubSession, type HubSessionEvent, type Keyring, pinHub } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
@@ -57,8 +58,11 @@ class Watch {
 
 type Connect = () => Promise<Outcome>;
 
+/** Plants a mistake in a program. */
+type Edit = (source: string) => string;
+
 /** A device that starts anew for each connection, as Espruino does when its bridge has lost it. */
-function espruino(flash: Flash): Connect {
+function espruino(flash: Flash, edit?: Edit): Connect {
   let toHub: string[] = [];
   let device: ReturnType<typeof bootEspruino> | undefined; // until the power is cut
   return async () => {
@@ -76,6 +80,7 @@ function espruino(flash: Flash): Connect {
       flash,
       (line) => toHub.push(line),
       () => {},
+      edit,
     );
     const receive = device;
     const handle = (events: HubSessionEvent[]): void => {
@@ -104,12 +109,12 @@ function espruino(flash: Flash): Connect {
 }
 
 /** A device that connects again by itself, unless it restarts. */
-function moddable(flash: Flash): Connect {
+function moddable(flash: Flash, edit?: Edit): Connect {
   let device: Awaited<ReturnType<typeof startModdable>> | undefined;
   let watch = new Watch(flash);
   return async () => {
     watch = new Watch(flash);
-    if (device === undefined) device = await startModdable(flash, true, (event) => watch.see(event));
+    if (device === undefined) device = await startModdable(flash, true, (event) => watch.see(event), edit);
     else {
       device.sockets.at(-1)!.onclose?.({ code: 1006 }); // unless the session has ended
       await device.fire((wait) => wait < DEADLINE);
@@ -121,22 +126,63 @@ function moddable(flash: Flash): Connect {
   };
 }
 
-const DEVICES: readonly { name: string; boot: (flash: Flash) => Connect; texts: () => [string, string][] }[] =
-  [
-    {
-      name: 'Espruino',
-      boot: espruino,
-      texts: () => filesOf('kiosk-7', STATIC_KEY, [{ nodeId: 'hub-1', key: PSK }]),
+interface Device {
+  readonly name: string;
+  readonly boot: (flash: Flash, edit?: Edit) => Connect;
+  readonly texts: () => [string, string][];
+  /** Mistakes in the program, each as what it replaces and by what. */
+  readonly mistakes: { readonly [what: string]: readonly [from: RegExp, to: string] };
+}
+
+const DEVICES: readonly Device[] = [
+  {
+    name: 'Espruino',
+    boot: espruino,
+    texts: () => filesOf('kiosk-7', STATIC_KEY, [{ nodeId: 'hub-1', key: PSK }]),
+    mistakes: {
+      'reads nothing back': [/if \(storage\.read\(name\) !== .*/, ''],
+      'writes one slot only': [/(nextSlots\(.*\))(\.forEach)/, '$1.slice(0, 1)$2'],
+      'goes on after a failure': [/return false; .*/, 'return true;'],
+      'sends message 3 first': [
+        /function run\(events\) \{/,
+        `$&
+          const isPin = (event) => event.type === 'pin';
+          events = events.filter((event) => !isPin(event)).concat(events.filter(isPin));`,
+      ],
+      'writes the static key too': [
+        /function storePins\(pins\) \{/,
+        "$& storage.write('hub.keyring', storage.read('hub.keyring'));",
+      ],
     },
-    { name: 'Moddable', boot: moddable, texts: () => [...provisioned(STATIC_KEY)] },
-  ];
+  },
+  {
+    name: 'Moddable',
+    boot: moddable,
+    texts: () => [...provisioned(STATIC_KEY)],
+    mistakes: {
+      'reads nothing back': [/if \(get\(SLOTS\[slot\]\) !== text\).*/, ''],
+      'writes one slot only': [/(of \w+\(SLOTS\.map\(get\), .*?\))\) \{/, '$1.slice(0, 1)) {'],
+      'writes the static key too': [
+        /update\(keyring\) \{/,
+        "$& module_default.set('hub', 'keyring', get('keyring'));",
+      ],
+    },
+  },
+];
+
+/** @returns copies of flash that has been written, in which nothing, or one slot, is lost */
+function losses(flash: Flash): Flash[] {
+  const slots = [...flash.texts.keys()].filter((name) => /slot\d$/.test(name));
+  return [undefined, ...slots].map((lost) => new Flash([...flash.texts].filter(([name]) => name !== lost)));
+}
 
 /** Connects to a hub that gets a new key, until each has answered. @returns how many writes there were */
-async function live({ boot, texts }: (typeof DEVICES)[number], fault?: Flash['fault']): Promise<number> {
+async function live({ boot, texts }: Device, fault?: Flash['fault'], edit?: Edit): Promise<number> {
   const flash = new Flash(texts());
   flash.fault = fault;
   forgetClient();
-  let connect = boot(flash);
+  let connect = boot(flash, edit);
+  let wasCut = false;
   for (const hubKey of HUB_KEYS) {
     home.hubKey = hubKey;
     let isReady = false;
@@ -144,10 +190,12 @@ async function live({ boot, texts }: (typeof DEVICES)[number], fault?: Flash['fa
       const { pattern, clientKey, atMessage3 } = await connect();
       isReady = pattern !== undefined && !flash.isOff;
       if (pattern !== undefined) assert.is(clientKey, hex(nodeCrypto.x25519.publicKey(STATIC_KEY)));
-      for (const copy of atMessage3) assert.is((await boot(copy)()).pattern, 'KKpsk0');
+      const copies = wasCut ? atMessage3 : atMessage3.flatMap(losses);
+      for (const copy of copies) assert.is((await boot(copy)()).pattern, 'KKpsk0');
       if (!flash.isOff) continue;
       flash.isOff = false;
-      connect = boot(flash);
+      wasCut = true; // which may leave one slot damaged, until the next change
+      connect = boot(flash, edit);
     }
     assert.ok(isReady, 'it does not connect any more');
   }
@@ -168,11 +216,37 @@ for (const device of DEVICES) {
   });
 
   for (const how of FAULTS) {
-    test(`the ${device.name} example survives a write that fails: ${how}`, async () => {
+    test(`the ${device.name} example survives writes that fail: ${how}`, async () => {
       const count = await live(device);
-      for (let at = 1; at <= count; at++) await live(device, { at, how });
+      for (let at = 1; at <= count; at++) {
+        for (const times of how.startsWith('cut') ? [1] : [1, 2]) await live(device, { at, how, times });
+      }
     });
   }
+
+  for (const [mistake, [from, to]] of Object.entries(device.mistakes)) {
+    test(`these tests find that the ${device.name} example ${mistake}`, async () => {
+      const edit = (source: string): string => {
+        assert.match(source, from);
+        return source.replace(from, to);
+      };
+      assert.ok(await loses(device, edit));
+    });
+  }
+}
+
+/** Whether some failure of a write costs a device with a mistake something. Most are found by what no cut of the power causes. */
+async function loses(device: Device, edit: Edit): Promise<boolean> {
+  for (const how of [...FAULTS].reverse()) {
+    for (let at = 1; at <= 6; at++) {
+      try {
+        await live(device, { at, how, times: 1 }, edit);
+      } catch {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 for (const device of DEVICES) {
@@ -276,7 +350,7 @@ test('the Moddable example does not treat a keyring as stored if the write faile
   for (const how of FAULTS.filter((how) => !how.startsWith('cut'))) {
     const flash = freshFlash();
     const store = await openStore(flash);
-    flash.fault = { at: 1, how: how as Fault };
+    flash.fault = { at: 1, how: how as Fault, times: 1 };
     assert.throws(() => store.update(pinned));
     assert.is(store.keyring.pins.length, 0);
     store.update(pinned);
