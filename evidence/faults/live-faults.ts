@@ -243,6 +243,13 @@ export const HUB_FAULTS: readonly Fault[] = [
     'hexToBytes(DERIVED)!',
     'randomBytes(32)',
   ]),
+  fault(
+    'hub-offers-no-xx',
+    'first-contact',
+    'offer: it lacks XXpsk2',
+    [PEERS, 'psk: SHARED_PSK, clientKey };', "psk: SHARED_PSK, clientKey, patterns: ['KKpsk0'] };"],
+    ['src/session/hub-options.ts', "assertIncludes(patterns, OFFERED_PATTERNS[0]!, 'patterns');", ''],
+  ),
   fault('hub-masks-its-frames', 'first-contact', 'WebSocket: a frame of the hub is masked', MASKED),
   fault(
     'hub-rewrites-json',

@@ -212,10 +212,11 @@ class Script:
                 doubts = self.doubt_pin()
         return [*doubts, {"type": "ended", **outcome}]
 
-    def fail(self, message, error, *before):
+    def fail(self, message, error, *before, then=()):
         """Ends the session with this message. Later messages produce no events, and only the first failure counts."""
         self.failure = error
-        self.receive(message, *before, close(error, self.is_established)).ignore(envelope("hello", HELLO), bytes(17))
+        self.receive(message, *before, close(error, self.is_established))
+        self.ignore(*then, envelope("hello", HELLO), bytes(17))
         return self.closed(1008)
 
     def fail_on_frame(self, plaintext, error):
@@ -391,7 +392,8 @@ class Hub(Script):
         self.ready_event = None  # under KKpsk0, until our first transport message has opened
         is_known = client_key is KNOWN or (pattern == "KKpsk0" and client_key is None)
         self.client_key = keys.client_public if is_known else client_key
-        offered = ["XXpsk2", "KKpsk0"] if self.client_key else ["XXpsk2"]
+        own = patterns or ["XXpsk2", "KKpsk0"]
+        offered = [name for name in own if name != "KKpsk0" or self.client_key]
         suites = suites or ([CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM])  # the required one always
         self.hello_payload = {"node_id": node_id, **hello}
         self.offer_payload = {"max_protocol_version": 3, "noise": {"patterns": offered, "suites": suites}, **handshake}

@@ -30,11 +30,15 @@ def negotiations():
         return script.fail(envelope("shake", {"noise": fields, **payload}), error)
 
     bus = envelope("bus", {"type": "speak"})
+    kk = {"pattern": "KKpsk0", "patterns": ["XXpsk2"]}
+    known = hub("a KKpsk0 that was not offered, from a client that is known", "Negotiation", **kk)
+    other = hub("a handshake under a suite that was not offered", "Negotiation", suite=AESGCM, suites=[CHACHAPOLY])
     tests = [
         refused(hub("KKpsk0, which was not offered", "Negotiation"), "not-offered", {"pattern": "KKpsk0"}),
         refused(hub("a suite that was not offered", "Negotiation"), "not-offered", {"suite": AESGCM}),
         refused(hub("a pattern that nobody knows", "Negotiation"), "not-offered", {"pattern": "NNpsk0"}),
         refused(hub("a pattern in another spelling", "Negotiation"), "not-offered", {"pattern": "xxpsk2"}),
+        *(fails_on_message_1(whole, "not-offered") for whole in [known, other]),
         refused(hub("a client that speaks protocol 2", "ProtocolVersion"), "protocol-version", max_protocol_version=2),
         hub("another message where message 1 is due", "Order").fail(bus, "unexpected-message"),
         hub("another message where message 3 is due", "Order").message_1().fail(bus, "unexpected-message"),

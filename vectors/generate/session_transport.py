@@ -126,6 +126,10 @@ def failures(connected):
         script.peer.seal(frame(0, b"1"))
         return script.fail_on_frame(frame(0, b"2"), "not-authentic")
 
+    def mended(script):
+        message = script.peer.seal(frame(0, b"1"))
+        return script.fail(flip(message, -1), "not-authentic", then=[message])
+
     def reflected(script):
         message = script.send("{}").steps[-1]["messages"][0]
         return script.fail(bytes.fromhex(message), "not-authentic")
@@ -148,6 +152,7 @@ def failures(connected):
         replayed(script("a transport message that comes again", "Sequence")),
         ahead_of_its_turn(script("a transport message after one that was lost", "Sequence")),
         reflected(script("our own transport message sent back", "Sequence")),
+        mended(script("a transport message as it was, after a damaged copy of it", "Sequence")),
         script("a plaintext without a marker", "Marker").fail_on_frame(b"", "empty-plaintext"),
         script("the unknown marker 0x06", "Marker").fail_on_frame(frame(6, b"{}"), "unknown-marker"),
         script("the unknown marker 0xff", "Marker").fail_on_frame(frame(255, b"{}"), "unknown-marker"),

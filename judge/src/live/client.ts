@@ -184,9 +184,7 @@ function chooseFrom(
 }
 
 function notOffered(field: string, required: string, offered: readonly string[]): Failure {
-  return new Failure({
-    where: `noise.${field} of HANDSHAKE`,
-    expected: `${required} among them: every hub offers it`,
-    got: JSON.stringify(offered),
-  });
+  const got = JSON.stringify(offered);
+  const difference = { where: `noise.${field} of HANDSHAKE`, expected: `${required} among them`, got };
+  return new Failure(difference, [`offer: it lacks ${required}, which every hub offers`]);
 }

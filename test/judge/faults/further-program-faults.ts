@@ -1,5 +1,5 @@
 /** Further breakages of the rules about what a program has at hand: identities, MQTT, requests and replies. */
-import { type Breakage, broken, same } from './breakage.ts';
+import { type Breakage, broken, chosen, same } from './breakage.ts';
 
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
@@ -304,11 +304,14 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'this.spoken.push(speech.speech)',
       'this.spoken.push(text)',
     ]),
-    broken('the declared session id counts', [
-      COLLECTOR,
-      'this.returnedSession ?? this.declaredSession ?? null',
-      'this.declaredSession ?? this.returnedSession ?? null',
-    ]),
+    chosen(
+      'a reply may name either session',
+      broken('the declared session id counts', [
+        COLLECTOR,
+        'this.returnedSession ?? this.declaredSession ?? null',
+        'this.declaredSession ?? this.returnedSession ?? null',
+      ]),
+    ),
     broken('images are left out', [
       ITEMS,
       "if (url !== undefined) items.push(mediaItem('image', url, image));",

@@ -2,7 +2,7 @@
  * Further breakages of rules that say several things: one for each further thing. `evidence/rules/run --every` plants
  * them, too.
  */
-import { type Breakage, broken, same } from './breakage.ts';
+import { type Breakage, broken, chosen, same } from './breakage.ts';
 import { FURTHER_PROGRAM_RULES } from './further-program-faults.ts';
 import { FURTHER_SESSION_RULES } from './further-session-faults.ts';
 
@@ -12,6 +12,7 @@ const ENVELOPE = 'src/wire/envelope.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
 const REASSEMBLER = 'src/wire/reassembler.ts';
 const CLIENT = 'src/session/client-handshake.ts';
+const VALUES = 'ports/typescript/values.ts'; // it gives a hub the ciphers that it offers, and no others
 const HUB = 'src/session/hub-handshake.ts';
 const NEGOTIATION = 'src/session/negotiation.ts';
 
@@ -81,11 +82,14 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
 
   // Envelopes
   'P-22': [
-    broken('a msg_type that is no string is ignored', [
-      ENVELOPE,
-      "ownText(envelope, 'msg_type')",
-      "(ownField(envelope, 'msg_type') as string | undefined)",
-    ]),
+    chosen(
+      'the code',
+      broken('a msg_type that is no string is ignored', [
+        ENVELOPE,
+        "ownText(envelope, 'msg_type')",
+        "(ownField(envelope, 'msg_type') as string | undefined)",
+      ]),
+    ),
   ],
   'P-23': [
     broken(
@@ -147,7 +151,7 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     ]),
     broken('a string is a version', [PAYLOADS, "typeof number === 'number' && number", 'Number(number)']),
   ],
-  'P-32': [
+  'P-186': [
     broken('a hub may leave ChaChaPoly out', [
       'src/session/hub-options.ts',
       "assertIncludes(suites, OFFERED_SUITES[0]!, 'suites');",
@@ -163,11 +167,16 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   ],
   'P-35': [same('kk-without-a-pin'), same('xx-assumed'), same('never-kk')],
   'P-38': [
-    broken('a suite that was not offered is accepted', [
-      HUB,
-      '|| this.suites.indexOf(suite as Suite) < 0) {',
-      "|| suite === '') {",
-    ]),
+    broken(
+      'a suite that was not offered is accepted',
+      [HUB, '|| this.suites.indexOf(suite as Suite) < 0) {', "|| suite === '') {"],
+      [VALUES, 'crypto: { ...crypto, ciphers },', 'crypto: { ...crypto, ...(request.psks && { ciphers }) },'],
+      [
+        VALUES,
+        '    staticKey: hex(staticKey),\n    psk',
+        '    suites,\n    staticKey: hex(staticKey),\n    psk',
+      ],
+    ),
   ],
   'P-39': [
     broken('the first node id counts', [

@@ -1,5 +1,5 @@
 /** Further breakages of the rules about whole connections: handshake, order, endings, pins and policy. */
-import { type Breakage, broken, live, same } from './breakage.ts';
+import { type Breakage, broken, chosen, live, same } from './breakage.ts';
 
 const PAYLOADS = 'src/wire/handshake.ts';
 const REASSEMBLER = 'src/wire/reassembler.ts';
@@ -47,8 +47,29 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
 
+  'P-68': [
+    chosen(
+      'what a client tells its caller',
+      broken('a refusal after message 3 says nothing about the client’s key', [
+        ENDINGS,
+        "    isFresh: true,\n    reason: 'client-key-refused',",
+        "    reason: 'refused',\n    retry: 'later',\n    error: 'refused',",
+      ]),
+    ),
+  ],
+  'P-71': [
+    chosen(
+      'the code',
+      broken('a damaged static key is taken for another password', [
+        CLIENT,
+        "if (error.code === 'payload-not-authentic') return this.unopened();",
+        "if (error.code === 'payload-not-authentic' || error.code === 'static-key-not-authentic') return this.unopened();",
+      ]),
+    ),
+  ],
+
   // Messages
-  'P-92': [same('client-names-no-session')],
+  'P-92': [live('client-names-no-session')],
   'P-94': [
     broken('every message is looked at for a HELLO', [HUB, 'this.expectsHello = false;', '']),
     broken('fields of any type will do in HELLO', [HUB, 'errors.badHello()', 'errors.noHello()']),
@@ -143,12 +164,16 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   // Keys, pins and the PSK
   'P-112': [
     same('pinned-at-every-xx'),
-    broken('a changed key is tried again', [
-      ENDINGS,
-      "{ error: 'hub-key-changed', reason: 'refused', retry: 'never' },",
-      "{ error: 'hub-key-changed', reason: 'refused', retry: 'later' },",
-    ]),
+    chosen(
+      'what a client tells its caller',
+      broken('a changed key is tried again', [
+        ENDINGS,
+        "{ error: 'hub-key-changed', reason: 'refused', retry: 'never' },",
+        "{ error: 'hub-key-changed', reason: 'refused', retry: 'later' },",
+      ]),
+    ),
   ],
+  'P-114': [chosen('the event is one way to tell it', same('pin-kept-after-failed-kk'))],
   'P-116': [
     broken('only a failed tag casts doubt on the pin', [
       CLIENT,

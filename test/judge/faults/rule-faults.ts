@@ -150,7 +150,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-59': broken('a payload that does not open counts as an empty one', [
     HANDSHAKE,
     'result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);',
-    'try {\n        result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);\n      } catch {\n        result = EMPTY;\n      }',
+    'try {\n        result = this.open(work.input.subarray(work.read), errors.payloadNotAuthentic);\n      } catch {\n        result = new Uint8Array(0);\n      }',
   ]),
 
   // Transport messages
@@ -167,7 +167,11 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'if (this.nonce[i] !== 0xff) return false;\n    return false;',
   ]),
   'P-76': same('oversized-messages-read'),
-  'P-77': same('goes-on-after-failure'),
+  'P-77': broken('a message that does not open is passed over', [
+    'src/session/channel.ts',
+    "        this.emit({ type: 'close', code, error: this.fail(error) });",
+    "        const { code: cause } = error as { code?: string };\n        if (cause !== 'not-authentic') this.emit({ type: 'close', code, error: this.fail(error) });\n        else if (!(this as any).isTold) this.emit({ type: 'close', code, error: error as RemoteError });\n        (this as any).isTold = true;",
+  ]),
   'P-78': same('goes-on-after-failure'),
   'P-79': none('the program writes what was sealed'),
 

@@ -1,5 +1,5 @@
 /** What breaks the rules of docs/reference/protocol.md about whole connections: handshake, order, endings, pins and policy. */
-import { type Breakage, broken, none, same } from './breakage.ts';
+import { type Breakage, broken, live, none, same } from './breakage.ts';
 
 const CLIENT = 'src/session/client-handshake.ts';
 const HUB = 'src/session/hub-handshake.ts';
@@ -40,7 +40,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
 
   // HELLO and the offer
-  'P-32': broken('a hub may leave XXpsk2 out', [
+  'P-32': live('hub-offers-no-xx'),
+  'P-186': broken('a hub may leave XXpsk2 out', [
     HUB_OPTIONS,
     "assertIncludes(patterns, OFFERED_PATTERNS[0]!, 'patterns');",
     '',
@@ -125,10 +126,10 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "for (let i = 0; i < messages.length; i++) channel.emit({ type: 'transmit', data: messages[i]! });",
     '',
   ]),
-  'P-68': broken('a refusal after message 3 says nothing about the client’s key', [
-    ENDINGS,
-    "    isFresh: true,\n    reason: 'client-key-refused',",
-    "    reason: 'refused',\n    retry: 'later',\n    error: 'refused',",
+  'P-68': broken('another client key is closed with 1002', [
+    SESSION,
+    'this.cipherStates === undefined ? 1008 : 1002',
+    "this.cipherStates === undefined && (error as { code?: string }).code !== 'client-key-changed' ? 1008 : 1002",
   ]),
   'P-69': same('ready-at-message-2'),
   'P-70': broken('the encoding in message 2 is not told', [
@@ -136,11 +137,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'sessionId: sessionIdOf(greeting),\n      encoding,',
     'sessionId: sessionIdOf(greeting),\n      encoding: undefined,',
   ]),
-  'P-71': broken('a damaged static key is taken for another password', [
-    CLIENT,
-    "if (error.code === 'payload-not-authentic') return this.unopened();",
-    "if (error.code === 'payload-not-authentic' || error.code === 'static-key-not-authentic') return this.unopened();",
-  ]),
+  'P-71': same('psk0-instead-of-psk2'),
 
   // Messages
   'P-91': broken('the client’s HELLO is a binary message', [
@@ -242,7 +239,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-112': same('pin-not-compared'),
   'P-113': same('any-client-key'),
-  'P-114': same('pin-kept-after-failed-kk'),
+  'P-114': live('client-repeats-a-failed-kk'),
   'P-115': broken('a suspect pin is always replaced', [
     CLIENT,
     '!(isSuspect && this.plan!.replacesPins)',
