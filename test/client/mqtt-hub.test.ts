@@ -124,4 +124,40 @@ test('a hub reports a client that it does not know, although it does not answer'
   assert.is(refused[0], 'access-refused');
 });
 
+test('a hub ends the session of a client that is silent for the time idle, and each message begins that time again', async () => {
+  const { setTimeout: set } = globalThis;
+  let begun = 0;
+  let end = (): void => {};
+  // Only the hub has a timer of five minutes.
+  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+    const timer = set(run, time, ...given);
+    if (time !== 300_000) return timer;
+    const { refresh } = timer;
+    timer.refresh = () => {
+      begun++;
+      return refresh.call(timer);
+    };
+    end = run;
+    return timer;
+  }) as typeof setTimeout;
+  try {
+    const client = connectAs('kiosk-7');
+    await client.ask('hello');
+    const first = begun;
+    assert.ok(first > 0);
+    await client.ask('hello');
+    assert.ok(begun > first);
+    const [served] = hub.connections;
+    end();
+    assert.equal([hub.connections.size, served!.state], [0, 'closed']);
+    const closed = new Promise<string>((resolve) => client.once('close', ({ error }) => resolve(error.code)));
+    assert.ok(client.send({ msg_type: 'bus', payload: {} })); // the hub greets whoever it does not know
+    assert.is(await closed, 'text-after-ready');
+    assert.is((await client.ask('again')).reply.text, 'heard again');
+    assert.is(hub.connections.size, 1);
+  } finally {
+    globalThis.setTimeout = set;
+  }
+});
+
 test.run();

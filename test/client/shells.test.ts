@@ -33,6 +33,8 @@ import { Timers, until } from './world.ts';
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 const timers = new Timers();
+const hubs: AnyHub[] = [];
+const clients: Client[] = [];
 const saved = { WebSocket: globalThis.WebSocket };
 const savedStorage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
 const texts = new Map<string, string>();
@@ -219,7 +221,16 @@ async function run(entry: Entry, kind: 'given' | 'least'): Promise<Run> {
   timers.forget();
   const client = CONNECT[entry](options as never);
   const events = listened(client);
-  assert.is((await client.ask('hello')).reply.text, 'You said: hello');
+  hubs.push(hub); // also if this fails
+  clients.push(client);
+  let text = '';
+  client.ask('hello').then(
+    ({ reply }) => {
+      text = reply.text;
+    },
+    () => {},
+  );
+  await until(() => text === 'You said: hello'); // a timeout would have timers of its own
   hub.say(COMPRESSED);
   await until(() => events.includes('dropped') || events.includes('message'));
   const pause = kind === 'given' ? PING : 100;
@@ -277,7 +288,7 @@ const isNode = (value: unknown, other: unknown): Seens => ({
 const hasTime =
   (...times: number[]) =>
   ({ times: all }: Pick<Run, 'times'>): number | undefined =>
-    times.find((time) => all.some((set) => set > 0.85 * time && set <= time)); // a deadline is nearer when its timer is set
+    times.find((time) => all.some((set) => set > 0.8 * time && set <= time)); // a deadline is nearer when its timer is set, on a busy machine by seconds
 
 /** A row for each option, with what is seen in each entry. */
 const ROWS: { readonly [option: string]: Row } = {
@@ -471,8 +482,6 @@ async function start(
 }
 
 let starts = 0;
-const hubs: AnyHub[] = [];
-const clients: Client[] = [];
 test.after.each(() => {
   for (const client of clients.splice(0)) client.end();
   for (const hub of hubs.splice(0)) hub.stop();
