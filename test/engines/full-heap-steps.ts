@@ -1,14 +1,25 @@
 /**
- * Sessions whose allocations fail one at a time, for the program full-heap.c, which explains the functions declared here.
+ * Sessions and calls whose allocations fail one at a time, for the program full-heap.c, which explains the functions declared here.
  * full-heap.ts bundles this into a script, and puts `runs` before it.
  */
 import type * as Library from '../../bundles/link.ts';
-import type { ClientSession, Order, RequestScheduler, SessionEvent } from '../../src/index.ts';
+import type { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import type {
+  ClientSession,
+  JsonObject,
+  Keyring,
+  Order,
+  RequestScheduler,
+  SessionEvent,
+} from '../../src/index.ts';
+import type { argon2id } from '../../src/parts.ts';
 import type { RecordedConnection, RecordedLink, RecordedSession, Runs } from './full-heap.ts';
 
 declare const hubProtocol: typeof Library & {
   ClientSession: typeof ClientSession;
   RequestScheduler: typeof RequestScheduler;
+  argon2id: typeof argon2id;
+  nobleCryptoWithAesGcm: typeof nobleCryptoWithAesGcm;
 };
 declare const runs: Runs;
 declare function attempt<T>(call: () => T): T;
@@ -372,6 +383,157 @@ function live(recorded: RecordedLink, n: number, always: boolean): { hasFailed: 
   return { hasFailed, faults };
 }
 
+/** Calls in order, each with what it returns. */
+type Life = () => readonly (() => unknown)[];
+
+function ended(error: unknown): SessionEvent {
+  return { type: 'ended', reason: 'dropped', retry: 'later', error } as SessionEvent;
+}
+
+/** Lives in which a call that had no memory has changed nothing: it is made again, and all results are as without the failure. */
+const LIVES: { readonly [what: string]: Life } = {
+  keyring() {
+    const staticKey = new Uint8Array(32).fill(7);
+    const pin = { type: 'pin', nodeId: 'hub-1', key: crypto.x25519.publicKey(staticKey) } as SessionEvent;
+    const psk = new Uint8Array(32).fill(9);
+    let keyring: Keyring;
+    let text = '';
+    const kept = (): string => {
+      text = serializeKeyring(keyring);
+      return text;
+    };
+    const change =
+      (call: () => Keyring): (() => void) =>
+      () => {
+        keyring = call();
+      };
+    return [
+      change(() => hubProtocol.createKeyring({ accessKey: 'kiosk-7', staticKey, crypto })),
+      change(() => hubProtocol.storePsk(keyring, 'hub “1”', psk, { isProvisioned: true })),
+      change(() => updateKeyring(keyring, pin)),
+      kept,
+      change(() => parseKeyring(text, 'kiosk-7')),
+      change(() => hubProtocol.pinHub(keyring, 'hub-1', psk)),
+      kept,
+      () => hubProtocol.nextSlots([], hubProtocol.serializeChanges(keyring))[0]!.text,
+      change(() => hubProtocol.dropPin(keyring, 'hub-1')),
+      change(() => hubProtocol.forgetPsks(keyring)),
+      kept,
+    ];
+  },
+  JSON() {
+    const value = { b: [1, 'é “x”', null, { a: true }], a: { c: 15, d: '\u2028' } };
+    const text = '{"b":[1000,"\\u00e9",null,{"a":true}],"a":{"c":15}}';
+    return [
+      () => hubProtocol.canonicalJson(value),
+      () => hubProtocol.canonicalJson(hubProtocol.parseJson(text)),
+    ];
+  },
+  policy() {
+    const randomBytes = (length: number): Uint8Array => new Uint8Array(length).fill(128);
+    const lost = ended({ code: 'not-reachable' });
+    const refused = ended({ code: 'dropped' });
+    let policy: InstanceType<typeof hubProtocol.ConnectionPolicy>;
+    return [
+      () => {
+        policy = new hubProtocol.ConnectionPolicy({ randomBytes, deadlines: { 'awaiting-offer': 5000 } });
+      },
+      () => policy.begin(0),
+      () => policy.deadline('awaiting-offer', 10),
+      () => policy.take(lost, 20),
+      () => policy.begin(70_000),
+      () => policy.take(refused, 70_010),
+      () => policy.begin(140_000),
+      () => policy.take(refused, 140_010),
+      () => policy.resume(),
+      () => policy.begin(140_020),
+    ];
+  },
+  argon2id() {
+    const salt = new Uint8Array(16).fill(3);
+    const cost = { passes: 1, memoryKiB: 8, parallelism: 1, length: 32 };
+    const { nobleCryptoWithAesGcm: crypto } = hubProtocol;
+    return [() => hexOf(hubProtocol.argon2id({ crypto, password: 'correct horse', salt, ...cost }))];
+  },
+};
+
+/** Runs a life, in which the nth allocation fails. Returns its results, the first thing that was thrown, and what is wrong. */
+function runLife(
+  life: Life,
+  n: number,
+  always: boolean,
+): { results: string[]; thrown?: string; faults: string[] } {
+  const faults: string[] = [];
+  const results: string[] = [];
+  let thrown: string | undefined;
+  const calls = life();
+  failAt(n, always);
+  for (const call of calls) {
+    let result: unknown;
+    try {
+      try {
+        result = attempt(call);
+      } catch (error) {
+        thrown = told(error);
+        if (OF_ENGINE.indexOf(thrown) < 0) faults.push(`says ${thrown}`);
+        result = attempt(call);
+      }
+    } catch (error) {
+      faults.push(`says ${told(error)} when it is called again`);
+    }
+    results.push(JSON.stringify(result) ?? '');
+  }
+  return { results, faults, ...(thrown !== undefined && { thrown }) };
+}
+
+/** A scheduler, in which the nth allocation fails: each request that it has taken must end once, unless a call has thrown, and never twice. */
+function schedule(n: number, always: boolean): { thrown?: string; faults: string[] } {
+  const faults: string[] = [];
+  const ends: { [requestId: string]: number } = {};
+  const taken: string[] = [];
+  let thrown: string | undefined;
+  const scheduler = new hubProtocol.RequestScheduler({ sessionId: 'lobby' });
+  const event = (type: string, request_id: string): JsonObject => ({
+    msg_type: 'bus',
+    payload: { type, data: { utterance: 'It is “noon”.', utterances: ['x'] }, context: { request_id } },
+  });
+  const requests = ['q1', 'q2'].map((id) => event('recognizer_loop:utterance', id));
+  const spoken = ['q1', 'q2', 'q3'].map((id) => JSON.stringify(event('speak', id)));
+  const steps = [
+    ...requests.map((request, i) => (): unknown => {
+      const decisions = scheduler.request(request, i);
+      apart(() => taken.push(`q${i + 1}`));
+      return decisions;
+    }),
+    ...spoken.map((text) => (): unknown => scheduler.receive(text, 100)),
+    () => scheduler.nextDeadline(200),
+    () => scheduler.expire(5_200),
+    () => scheduler.noteSent(5_300),
+    () => scheduler.cancel('q2', 5_400),
+    () => scheduler.closed(),
+    () => scheduler.closed(),
+  ];
+  failAt(n, always);
+  for (const step of steps) {
+    try {
+      const decisions = attempt(step);
+      for (const decision of Array.isArray(decisions) ? decisions : [])
+        if (decision.do === 'finish') ends[decision.requestId] = (ends[decision.requestId] ?? 0) + 1;
+    } catch (error) {
+      thrown = told(error);
+      // readHubEvent never throws: to `request`, an envelope that it cannot read for lack of memory is none.
+      const isRequest = steps.indexOf(step) < requests.length;
+      const isSaid = OF_ENGINE.indexOf(thrown) >= 0 || (isRequest && thrown === 'bad-argument');
+      if (!isSaid) faults.push(`says ${thrown}`);
+    }
+  }
+  for (const id of taken) {
+    const times = ends[id] ?? 0;
+    if (times > 1 || (times === 0 && thrown === undefined)) faults.push(`${id} ended ${times} times`);
+  }
+  return { faults, ...(thrown !== undefined && { thrown }) };
+}
+
 /**
  * QuickJS-ng makes a backtrace for whatever is thrown, and throws these instead if it has no memory for one. Then no code in
  * JavaScript can throw anything else: `try { throw null } catch { throw error }` throws null.
@@ -436,5 +598,35 @@ if (runs.link !== undefined) {
     }
     const unaffected = tried - failed;
     print(JSON.stringify({ pattern: 'link', always, allocations, tried, failed, unaffected, faults }));
+  }
+}
+
+if (runs.calls === true) {
+  const lives = Object.entries(LIVES).map(([what, life]) => {
+    const { results } = runLife(life, 0, false);
+    const tried = (n: number, always: boolean): { thrown?: string; faults: string[] } => {
+      const outcome = runLife(life, n, always);
+      const differs = outcome.results.findIndex((result, i) => result !== results[i]);
+      if (differs >= 0) outcome.faults.push(`call ${differs} returns ${outcome.results[differs]}`);
+      return outcome;
+    };
+    return [what, tried] as const;
+  });
+  for (const [what, tryOne] of [...lives, ['scheduler', schedule] as const]) {
+    const expected = tryOne(0, false);
+    const allocations = counted();
+    const stride = runs.stride * Math.max(1, Math.floor(allocations / 5000)); // Argon2id makes 47,000
+    for (const always of [false, true]) {
+      const faults = expected.faults.slice();
+      let [tried, failed] = [0, 0];
+      for (let n = runs.first; n <= allocations; n += stride) {
+        const outcome = tryOne(n, always);
+        tried++;
+        if (outcome.thrown !== undefined) failed++;
+        for (const fault of outcome.faults) faults.push(`${what} ${n} ${always}: ${fault}`);
+      }
+      const unaffected = tried - failed;
+      print(JSON.stringify({ pattern: what, always, allocations, tried, failed, unaffected, faults }));
+    }
   }
 }

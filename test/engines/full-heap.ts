@@ -2,7 +2,8 @@
  * Runs sessions with dist/hub-protocol.js in QuickJS-ng, where one allocation fails, or all do until the call returns. Each time
  * the session must fail, wipe its keys and end with `out-of-memory`, or go on as if nothing had failed: with the same messages as
  * without the failure, so no nonce is used twice. The stored keyring must stay readable. Then it does so with a life of
- * dist/hub-protocol.link.js: each question must end once, no key may be left after `end`, and nobody may be asked.
+ * dist/hub-protocol.link.js: each question must end once, no key may be left after `end`, and nobody may be asked. Then it calls the
+ * keyring, JSON, the policy and Argon2id, where what failed must have changed nothing, and the scheduler.
  *
  *     test/engines/run                             one allocation in 97, and of a link one in 194
  *     node --import tsx test/engines/full-heap.ts  every allocation, and of a link every second one, in an hour
@@ -42,6 +43,8 @@ export interface Runs {
   readonly remembersX25519: boolean;
   readonly sessions: readonly RecordedSession[];
   readonly link?: RecordedLink;
+  /** Whether it also calls the keyring, JSON, the policy, Argon2id and the scheduler. */
+  readonly calls?: true;
 }
 
 /** The connections of a link: the first contact, and the next one. */
@@ -229,11 +232,12 @@ function recordSessions(): RecordedSession[] {
   return [first.session, record(first.keyring, key(40), first.clientKey).session];
 }
 
-/** Builds the file of a link with a scheduler, as a device loads it. */
+/** Builds the file of a link with a scheduler, as a device loads it, and with Argon2id. */
 async function withScheduler(folder: string): Promise<string> {
   const outfile = join(folder, 'link.js');
   const contents = `export * from './hub-protocol.link.js';
-    export { RequestScheduler } from './hub-protocol.requests.js';`;
+    export { RequestScheduler } from './hub-protocol.requests.js';
+    export { argon2id, nobleCryptoWithAesGcm } from './hub-protocol.full.js';`;
   await build({
     stdin: { contents, resolveDir: DIST },
     bundle: true,
@@ -271,6 +275,7 @@ export async function tryFullHeap(stride: number, file: string = FILE): Promise<
     ...(await run({ first: 1, stride, remembersX25519: true, sessions }, file)),
     ...(await run({ first: 41, stride: stride * 499, remembersX25519: false, sessions }, file)),
     ...(await run({ first: 1, stride: 2 * stride, remembersX25519: true, sessions: [], link: recordLink() })),
+    ...(await run({ first: 1, stride, remembersX25519: true, sessions: [], calls: true })),
   ];
   for (const { pattern, always, allocations, tried, failed, unaffected, faults } of all) {
     const which = always ? 'all from one on' : 'one';
