@@ -57,6 +57,11 @@ test('reads a password from a pipe, with or without a line feed', async () => {
   }
 });
 
+test('reads a password of 64 KiB from a pipe', async () => {
+  const password = 'a'.repeat(65_535);
+  assert.is(await readPassword('', Readable.from([`${password}\n`])), password);
+});
+
 test('refuses piped input that is not UTF-8', async () => {
   const input = new PassThrough();
   input.end(Buffer.of(0xff, 0x0a));

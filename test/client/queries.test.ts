@@ -336,7 +336,7 @@ test('a query goes on if a person is asked about what can go away by itself', as
   assert.type(after, 'number'); // 0 too, at random
   world.refusesCertificate = false;
   client.resume();
-  await until(() => heard.length === 1);
+  await Promise.race([answered, until(() => heard.length === 1)]);
   answer('hub-1', 'speak', { utterance: 'Here.' });
   answer('hub-1', 'hive.query.complete');
   assert.is((await answered).reply.text, 'Here.');
