@@ -95,6 +95,23 @@ test('reads code fences, indented ones too', () => {
   ]);
 });
 
+/** The links to other people's pages, which no test opens. Look at each before a release. */
+const EXTERNAL = [
+  'https://docs.espressif.com/projects/esp-idf/en/stable/esp32/api-reference/system/random.html',
+  'https://github.com/JarbasHiveMind/HiveMind-core',
+  'https://github.com/Moddable-OpenSource/moddable',
+  'https://keepachangelog.com/en/1.1.0/',
+  'https://semver.org/spec/v2.0.0.html',
+  'https://verifpal.com',
+];
+
+test('the links to pages of others are those that a person looks at before a release', () => {
+  const targets = PAGES.flatMap((path) => linksOf(read(path).prose)).filter((target) =>
+    /^[a-z]+:/.test(target),
+  );
+  assert.equal([...new Set(targets)].sort(), EXTERNAL);
+});
+
 for (const path of PAGES) {
   test(`${path}: every relative link leads to a file and a heading`, () => {
     assert.equal(brokenLinks(path), []);
