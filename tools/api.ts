@@ -1,15 +1,23 @@
 /**
- * Writes docs/reference/api/: a page for each area of the library, with everything that the package exports, from its docstrings; an
- * index; the lengths; and which single file has which name.
+ * Writes docs/reference/api/: a page for each area of the library, of the client and of its hub, with everything that the packages
+ * export, from its docstrings; an index; the lengths; and which single file has which name.
  */
 import { filesTable, lengthsTable, providersTable } from './api-tables.ts';
-import { type Doc, type Member, oneLine, type PublicName, publicNames } from './declared.ts';
+import {
+  clientNames,
+  type Doc,
+  type Member,
+  oneLine,
+  type PublicName,
+  pathOf,
+  publicNames,
+} from './declared.ts';
 import { type Drawn, table } from './draw.ts';
 import { codes } from './errors.ts';
 
 interface Area {
   readonly title: string;
-  /** The paths in src/ of the files that it describes. */
+  /** The paths of the files that it describes: in src/, or from the root for those of the client. */
   readonly sources: RegExp;
   /** The text before the symbols. */
   readonly introduction: string;
@@ -17,6 +25,19 @@ interface Area {
 
 /** The pages, by name. Each symbol is on the first one that matches its file. */
 const AREAS: { readonly [page: string]: Area } = {
+  client: {
+    title: 'The client',
+    sources: /^client\/src\/(?!hub|mqtt-hub|derive)/,
+    introduction:
+      'A client that stays connected, over each transport: its options, methods and [events](client.md#clientevent). ' +
+      'The [guides](../../README.md#guides-how-do-i) have whole programs.',
+  },
+  hub: {
+    title: 'A hub in Node.js',
+    sources: /^client\/src\/(?:hub|mqtt-hub|derive)/,
+    introduction:
+      'The protocol for hubs, over WebSocket and MQTT. [A hub in Node.js](../../guides/hub.md) is a whole program.',
+  },
   sessions: {
     title: 'Sessions',
     sources: /^session\/(?!psk)|^wire\/reassembler\.ts#(?:\w+Event|Reassembled)$/,
@@ -107,7 +128,22 @@ const AREAS: { readonly [page: string]: Area } = {
   },
 };
 
-const NAMES: readonly PublicName[] = publicNames();
+const NAMES: readonly PublicName[] = [...publicNames(), ...clientNames()];
+
+/** What distinguishes the functions of one name that several entries of the client export. */
+const VARIANTS: { readonly [entry: string]: string } = {
+  'hub-protocol-client/mqtt': 'over MQTT',
+  'hub-protocol-client/https': 'over HTTPS',
+  'hub-protocol-client/browser': 'in a browser',
+  'hub-protocol-client/react-native': 'in React Native',
+  'hub-protocol-client/hub/mqtt': 'over MQTT',
+};
+
+/** A name as its heading has it. */
+function headingOf(symbol: PublicName): string {
+  const isFirst = NAMES.find(({ name }) => name === symbol.name) === symbol;
+  return isFirst ? symbol.name : `${symbol.name} ${VARIANTS[symbol.entry]}`;
+}
 
 function pageOf({ source, name }: PublicName): string {
   return Object.keys(AREAS).find((page) => AREAS[page]!.sources.test(`${source}#${name}`))!;
@@ -120,14 +156,15 @@ function namesOf(page: string): PublicName[] {
   return NAMES.filter((symbol) => pageOf(symbol) === page).sort((a, b) => rank(a) - rank(b));
 }
 
-/** The page and the anchor of each public name. GitHub distinguishes headings that differ only in case by a number. */
+/** The page and the anchor of each heading. GitHub distinguishes headings that differ only in case by a number. */
 const TARGETS: ReadonlyMap<string, { readonly page: string; readonly anchor: string }> = new Map(
   Object.keys(AREAS).flatMap((page) => {
-    const slugs = namesOf(page).map(({ name }) => name.toLowerCase());
-    return namesOf(page).map(({ name }, index) => {
+    const headings = namesOf(page).map(headingOf);
+    const slugs = headings.map((heading) => heading.toLowerCase().replace(/ /g, '-'));
+    return headings.map((heading, index) => {
       const earlier = slugs.slice(0, index).filter((slug) => slug === slugs[index]).length;
       const anchor = earlier === 0 ? slugs[index]! : `${slugs[index]}-${earlier}`;
-      return [name, { page, anchor }] as const;
+      return [heading, { page, anchor }] as const;
     });
   }),
 );
@@ -196,7 +233,7 @@ function fieldRows(owner: PublicName, members: readonly Member[], prefix: string
       kind === 'method' ? path + signature.slice(signature.indexOf('(')).replace(/\): .*/, ')') : path;
     const result = kind === 'method' ? signature.slice(signature.lastIndexOf('): ') + 3) : type;
     if (kind === 'method' && doc === undefined)
-      throw new Error(`src/${owner.source}: ${owner.name}.${path} has no docstring`);
+      throw new Error(`${pathOf(owner.source)}: ${owner.name}.${path} has no docstring`);
     const about =
       doc === undefined ? '' : [linked(doc.text), ...(kind === 'method' ? details(doc) : [])].join(' ');
     const cells = [
@@ -259,23 +296,35 @@ function fence(code: string): string {
 
 function footer({ entry, source, doc }: PublicName): string {
   const see = (doc?.see ?? []).map((each) => `${each}; `).join('');
-  return `<sub>From \`${entry}\`. Source: ${see}[src/${source}](../../../src/${source})</sub>`;
+  const path = pathOf(source);
+  return `<sub>From \`${entry}\`. Source: ${see}[${path}](../../../${path})</sub>`;
 }
 
 function section(symbol: PublicName): string {
-  const { name, kind, doc, members } = symbol;
-  const parts: string[] = [`## ${name}`];
+  const { name, kind, doc, members, events } = symbol;
+  const parts: string[] = [`## ${headingOf(symbol)}`];
   const code = oneLine(symbol.code);
-  const isShown = kind === 'function' || kind === 'value' || (kind === 'type' && !/TRANSITIONS/.test(code));
+  const isTable = kind === 'interface' || /^type \w+ = Omit<Told</.test(code);
+  const isShown =
+    kind === 'value' || (kind === 'type' && !isTable && events.length === 0 && !/TRANSITIONS/.test(code));
   if (kind === 'function') parts.push(fence(code.replace(/^function /, '')));
   if (doc !== undefined) parts.push(linked(doc.text));
   if (kind !== 'function' && isShown) parts.push(fence(kind === 'value' ? code : symbol.code));
   if (kind === 'function') parts.push(...contract(doc, typesOf(symbol.params, code)));
-  if (kind === 'interface') parts.push(...membersTable(symbol));
+  if (isTable) parts.push(...membersTable(symbol));
+  parts.push(...events.flatMap((event) => eventSection(symbol, event)));
   for (const example of doc?.examples ?? []) parts.push(fence(example));
   if (kind === 'class') parts.push(...methods(name, members));
   parts.push(footer(symbol));
   return parts.join('\n\n');
+}
+
+/** An event of a client: what it means, and its fields. */
+function eventSection(owner: PublicName, members: readonly Member[]): string[] {
+  const { type, doc } = members.find(({ name }) => name === 'type')!;
+  const fields = members.filter(({ name }) => name !== 'type');
+  const about = doc === undefined ? [] : [linked(doc.text)];
+  return [`### Event ${type}`, ...about, ...membersTable({ ...owner, members: fields })];
 }
 
 /** The constructor, the fields and the methods of a class. */
@@ -287,7 +336,7 @@ function methods(owner: string, members: readonly Member[]): string[] {
   const parts: string[] = [];
   const own = members.find(({ kind }) => kind === 'constructor');
   // Users cannot construct a class that is only exported as a type.
-  if (own !== undefined && owner !== 'Transport') {
+  if (own !== undefined && owner !== 'Transport' && owner !== 'Client') {
     parts.push(fence(`new ${owner}${own.signature.slice('constructor'.length)}`));
     if (own.doc?.text) parts.push(linked(own.doc.text));
     parts.push(...contract(own.doc, typesOf(own.params, own.signature)));
@@ -296,7 +345,7 @@ function methods(owner: string, members: readonly Member[]): string[] {
     parts.push(['| Field, read only | Type | Meaning |', '| --- | --- | --- |', ...rows].join('\n'));
   for (const { kind, name, signature, params, doc } of members) {
     if (kind !== 'method') continue;
-    parts.push(`### ${owner}.${name}`, fence(signature));
+    parts.push(`### ${owner}.${name.replace(/^\[(.*)\]$/, '$1')}`, fence(signature));
     if (doc?.text) parts.push(linked(doc.text));
     parts.push(...contract(doc, typesOf(params, signature)));
   }
@@ -308,9 +357,9 @@ const NOTE = '<!-- written by tools/api.ts: npm run docs -->';
 function areaPage(page: string): string {
   const { title, introduction } = AREAS[page]!;
   const symbols = namesOf(page);
-  const list = symbols.map(({ name, doc }) => [
-    linkTo(name).replace(`${page}.md`, ''),
-    cell(firstSentence(doc)),
+  const list = symbols.map((symbol) => [
+    linkTo(headingOf(symbol)).replace(`${page}.md`, ''),
+    cell(firstSentence(symbol.doc)),
   ]);
   const extra = page === 'crypto' ? ['## Which suites has which provider', providersTable()] : [];
   return (
@@ -335,23 +384,20 @@ function indexPage(): string {
   });
   const names = [...NAMES]
     .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
-    .map(({ name, kind, entry, doc }) => {
+    .map((symbol) => {
+      const { kind, entry, doc } = symbol;
       const from = entry === 'hub-protocol' ? '' : `\`${entry}\``;
-      return [linkTo(name), kind, from, cell(firstSentence(doc))];
+      return [linkTo(headingOf(symbol)), kind, from, cell(firstSentence(doc))];
     });
   return `${[
     '# API reference',
-    'Everything that the package exports, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
-      'milliseconds; nothing is asynchronous. The examples run as tests.',
+    'Everything that the packages export, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
+      'milliseconds; in the core, nothing is asynchronous. The examples run as tests.',
     NOTE,
     table(
       ['Page', ''],
       [
         ...areas,
-        [
-          '[The client, and a hub in Node.js](../../../client/README.md)',
-          'What `hub-protocol-client` exports: `connect`, its options, methods and events; `serveHub`',
-        ],
         ['[Options and their defaults](options.md)', 'What each option is if you leave it out'],
         ['[Lengths](lengths.md)', 'How long each thing is'],
         ['[The names in each file](files.md)', 'What each of the single files exports'],

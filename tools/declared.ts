@@ -1,4 +1,4 @@
-/** The public declarations of the package: every exported name, with its members and docstrings, read from dist/*.d.ts. */
+/** The public declarations of the library and of the client: every exported name, with its members and docstrings, read from their .d.ts. */
 import { readFileSync } from 'node:fs';
 import swc from '@swc/core';
 
@@ -35,7 +35,7 @@ export interface PublicName {
   readonly kind: 'function' | 'class' | 'interface' | 'type' | 'value';
   /** The entry of the package that exports it. */
   readonly entry: string;
-  /** The path in src/ of the file that declares it. */
+  /** The path of the file that declares it: in src/, or from the root for a name of the client. */
   readonly source: string;
   /** The declaration, with the docstrings inside it. */
   readonly code: string;
@@ -43,6 +43,8 @@ export interface PublicName {
   readonly params: readonly string[];
   /** For classes and interfaces, including inherited members; for other types, the members of their object types. */
   readonly members: readonly Member[];
+  /** For unions of events, the members of each event. */
+  readonly events: readonly (readonly Member[])[];
 }
 
 /** A node of a syntax tree. */
@@ -58,25 +60,27 @@ interface Declaration {
   readonly doc: Doc | undefined;
 }
 
-/** A flat file of declarations. */
+/** A flat file of declarations, or several that are read as one. */
 class DeclarationFile {
   readonly declarations: Map<string, Declaration> = new Map();
   readonly exported: Set<string> = new Set();
   private readonly bytes: Buffer;
   private readonly offset: number;
 
-  constructor(path: string) {
+  constructor(...paths: string[]) {
+    const texts = paths.map((path) => readFileSync(new URL(path, ROOT), 'utf8'));
     // The spans of syntax nodes count bytes from the end of an earlier parse: the semicolon marks the start.
-    this.bytes = Buffer.from(`;${readFileSync(new URL(path, ROOT), 'utf8')}`);
+    this.bytes = Buffer.from(`;${texts.join('\n')}`);
     const { body, span } = swc.parseSync(this.bytes.toString(), { syntax: 'typescript' });
     this.offset = span.start;
     let end = span.start;
     for (const statement of body as unknown as Node[]) {
       const node: Node = statement.declaration ?? statement;
+      const name: string | undefined = (node.identifier ?? node.id ?? node.declarations?.[0].id)?.value;
       if (node.type === 'ExportNamedDeclaration') {
-        for (const { orig } of node.specifiers) this.exported.add(orig.value);
-      } else if (node.type !== 'EmptyStatement') {
-        const name = (node.identifier ?? node.id ?? node.declarations[0].id).value as string;
+        for (const { orig, exported } of node.specifiers) this.exported.add((exported ?? orig).value);
+      } else if (name !== undefined) {
+        if (statement.declaration !== undefined) this.exported.add(name);
         this.declarations.set(name, { node, doc: this.docBetween(end, node.span.start) });
       }
       end = statement.span.end;
@@ -94,8 +98,8 @@ class DeclarationFile {
     for (const node of body) {
       const doc = this.docBetween(end, node.span.start);
       end = node.span.end;
-      const name = node.key?.value ?? 'constructor';
-      const isHidden = node.accessibility === 'private' || node.accessibility === 'protected';
+      const name = node.key?.type === 'Computed' ? this.textOf(node.key) : (node.key?.value ?? 'constructor');
+      const isHidden = /^(?:private|protected)$/.test(node.accessibility) || node.type === 'PrivateProperty';
       if (isHidden || node.isStatic || node.type === 'TsIndexSignature') continue;
       const signature = withoutComments(this.textOf(node)).replace(/\s+/g, ' ').replace(/;$/, '');
       const callable = node.function ?? node;
@@ -116,18 +120,46 @@ class DeclarationFile {
         signature,
         params: (callable.params ?? []).map(nameOfParameter),
         doc,
-        members: kind === 'field' ? this.membersIn(annotation!) : [],
+        members: kind === 'field' ? this.membersIn(annotation!, true) : [],
       });
     }
     return members;
   }
 
-  /** The members of all object types in a type. */
-  membersIn(type: Node): Member[] {
+  /**
+   * The members of all object types in a type.
+   * @param isField - whether it is the type of a field, in which `Omit` and `Pick` stay as they are
+   */
+  membersIn(type: Node, isField = false): Member[] {
     if (type.type === 'TsTypeLiteral') return this.membersOf(type.members, type.span.start);
-    if (type.type === 'TsParenthesizedType') return this.membersIn(type.typeAnnotation);
+    if (type.type === 'TsParenthesizedType') return this.membersIn(type.typeAnnotation, isField);
+    if (type.typeName !== undefined && !isField) {
+      const { value } = type.typeName;
+      return value === 'Omit' || value === 'Pick' ? this.membersNamed(value, type.typeParams.params) : [];
+    }
     const parts: Node[] = /^Ts(Union|Intersection)Type$/.test(type.type) ? type.types : [];
-    return parts.flatMap((part) => this.membersIn(part));
+    return parts.flatMap((part) => this.membersIn(part, isField));
+  }
+
+  /** The members of a type that is named, also as a part of another one. */
+  membersNamed(name: string, types: readonly Node[]): Member[] {
+    const [of, keys] = types;
+    if (name === 'Omit' || name === 'Pick') {
+      const names: string[] = this.textOf(keys!).match(/\w+(?=')/g) ?? [];
+      const all = this.membersNamed(of!.typeName?.value, of!.typeParams?.params ?? []);
+      return all.filter((member) => names.includes(member.name) === (name === 'Pick'));
+    }
+    if (name === 'Told') return this.eventsOf('LinkEvent').find((event) => isEvent(event, this.textOf(of!)))!;
+    const node = this.declarations.get(name)?.node;
+    return node === undefined ? [] : allMembers(this, node);
+  }
+
+  /** The events of a union, each with its members. */
+  eventsOf(union: string): Member[][] {
+    const { typeAnnotation } = this.declarations.get(union)!.node;
+    return (typeAnnotation.types as Node[]).map((type) =>
+      type.typeName === undefined ? this.membersIn(type) : this.membersNamed(type.typeName.value, []),
+    );
   }
 
   private slice(from: number, to: number): string {
@@ -138,6 +170,10 @@ class DeclarationFile {
     const comments = this.slice(from, to).match(/\/\*\*[\s\S]*?\*\//g);
     return comments === null ? undefined : parseDoc(comments[comments.length - 1]!);
   }
+}
+
+function isEvent(members: readonly Member[], type: string): boolean {
+  return members.some((member) => member.name === 'type' && member.type === type);
 }
 
 function nameOfParameter(parameter: Node): string {
@@ -165,13 +201,14 @@ function allMembers(file: DeclarationFile, node: Node): Member[] {
     ? node.superClass
       ? [{ name: node.superClass.value, types: node.superTypeParams?.params ?? [] }]
       : []
-    : node.extends.map(({ expression }: Node) => ({ name: expression.value, types: [] }));
+    : node.extends.map(({ expression, typeArguments }: Node) => ({
+        name: expression.value,
+        types: typeArguments?.params ?? [],
+      }));
   for (const { name, types } of parents) {
-    const parent = file.declarations.get(name)?.node;
-    if (parent === undefined) continue;
-    const names: Node[] = parent.typeParams?.parameters ?? [];
+    const names: Node[] = file.declarations.get(name)?.node.typeParams?.parameters ?? [];
     const given = new Map(names.map(({ name }, i) => [name.value as string, file.textOf(types[i]!)]));
-    for (const member of allMembers(file, parent)) {
+    for (const member of file.membersNamed(name, types)) {
       if (!own.some((one) => one.name === member.name)) own.push(substituted(member, given));
     }
   }
@@ -191,7 +228,7 @@ function publicName(file: DeclarationFile, name: string, entry: string, source: 
   const kind = KINDS[node.type]!;
   const hasMembers = kind !== 'function' && kind !== 'value';
   // The comment at the head of a file is not the docstring of its first declaration.
-  const [head] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(new URL(`src/${source}`, ROOT), 'utf8')) ?? [''];
+  const [head] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(new URL(pathOf(source), ROOT), 'utf8')) ?? [''];
   return {
     name,
     kind,
@@ -201,7 +238,13 @@ function publicName(file: DeclarationFile, name: string, entry: string, source: 
     doc: doc?.text === parseDoc(head).text ? undefined : doc,
     params: (node.params ?? []).map(nameOfParameter),
     members: hasMembers ? allMembers(file, node) : [],
+    events: name === 'ClientEvent' ? file.eventsOf(name) : [],
   };
+}
+
+/** The path of the file that declares a name, from the root. */
+export function pathOf(source: string): string {
+  return source.startsWith('client/') ? source : `src/${source}`;
 }
 
 /** A type without names unknown to users: tables become the names in them, and unions their members. */
@@ -249,6 +292,52 @@ export function publicNames(): PublicName[] {
     }
   }
   return [...names.values()];
+}
+
+/** The entries of the client, with the modules in client/dist/ that declare their names. */
+const CLIENT_ENTRIES = [
+  ['hub-protocol-client', ['client', 'options', 'keyring-file', 'ws']],
+  ['hub-protocol-client/mqtt', ['mqtt']],
+  ['hub-protocol-client/https', ['https']],
+  ['hub-protocol-client/browser', ['keyring-storage', 'browser']],
+  ['hub-protocol-client/react-native', ['keyring-storage', 'react-native']],
+  ['hub-protocol-client/hub', ['hub-connection', 'derive-on-node', 'hub']],
+  ['hub-protocol-client/hub/mqtt', ['mqtt-hub']],
+] as const;
+
+/** Every name that the client exports, entry by entry. A function such as `connect` is there once for each entry that declares it. */
+export function clientNames(): PublicName[] {
+  const shared = ['client', 'options', 'keyring-file', 'hub-connection'];
+  const names: PublicName[] = [];
+  for (const [entry, modules] of CLIENT_ENTRIES) {
+    const read = [...new Set([...shared, ...modules])].map((module) => `client/dist/${module}.d.ts`);
+    const file = new DeclarationFile('dist/types.d.ts', ...read);
+    const main = modules.at(-1)!;
+    for (const module of modules) {
+      for (const [declared, name] of namesOf(module, main)) {
+        const known = names.find((other) => other.name === name);
+        if (known !== undefined && (module !== main || known.kind !== 'function')) continue;
+        const symbol = publicName(file, declared, entry, `client/src/${module}.ts`);
+        names.push({ ...symbol, name, code: symbol.code.replace(declared, name) });
+      }
+    }
+  }
+  return names;
+}
+
+/** The names that a module of the client declares, each with the name under which an entry exports it. */
+function namesOf(module: string, main: string): (readonly [declared: string, name: string])[] {
+  const text = readFileSync(new URL(`client/dist/${module}.d.ts`, ROOT), 'utf8');
+  const declared = [...text.matchAll(/^export (?:declare )?(?:function|class|interface|type) (\w+)/gm)];
+  const names = declared.map(([, name]) => [name!, name!] as const);
+  if (module === main) return names;
+  const code = readFileSync(new URL(`client/dist/${main}.d.ts`, ROOT), 'utf8');
+  const [, list] = new RegExp(`^export (?:type )?(\\*|\\{.*\\}) from './${module}\\.ts'`, 'm').exec(code)!;
+  if (list === '*') return names;
+  return names.flatMap(([name]) => {
+    const [given, as = name] = new RegExp(`\\b${name}\\b(?: as (\\w+))?`).exec(list!) ?? [];
+    return given === undefined ? [] : [[name, as]];
+  });
 }
 
 /** The modules in src/ that are the entries of the core, with their import names. */

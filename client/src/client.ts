@@ -35,16 +35,14 @@ import type {
   AskOptions,
   CascadeOptions,
   ClientEvent,
-  Connection,
   ConnectOptions,
   KeyringStore,
   MeshAnswer,
-  Platform,
   QueryOptions,
   Question,
   Traced,
-  Transport,
 } from './options.ts';
+import type { Connection, Platform, Transport } from './platform.ts';
 import { collectAnswers, type Query } from './queries.ts';
 import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
 
@@ -55,6 +53,7 @@ type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, {
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
 
+/** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
   readonly keyring: KeyringStore;
@@ -123,6 +122,9 @@ export class Client {
   /**
    * Calls a listener with each event of a type. If it throws, the error is reported as uncaught, and does not end the
    * connection.
+   * @param type - the `type` of one of the events of {@link ClientEvent}
+   * @param listener - called with the event
+   * @returns the client
    * @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function
    */
   on<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
@@ -132,6 +134,9 @@ export class Client {
 
   /**
    * Calls a listener with the next event of a type, and not again.
+   * @param type - the `type` of the event
+   * @param listener - called with the event
+   * @returns the client
    * @throws LocalError as `on`
    */
   once<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
@@ -141,6 +146,9 @@ export class Client {
 
   /**
    * Removes a listener that `on` or `once` has added. Without effect for any other.
+   * @param type - the `type` of the event
+   * @param listener - the same function
+   * @returns the client
    * @throws LocalError as `on`
    */
   off<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
@@ -157,20 +165,25 @@ export class Client {
   }
 
   /**
-   * Iterates over the hub's unsolicited events, until `end` is called. Messages with an eighth of `maxMemory` together
-   * wait for the loop, and each counts for at least a KiB. When it ends, those that still wait are dropped; the next loop receives what arrives after its start.
-   * @throws LocalError `wrong-state` after those, if there are more
+   * Iterates over the messages that the hub sends on its own initiative, until `end` is called: `for await (const message of client)`.
+   * Messages with an eighth of `maxMemory` together wait for the loop, and each counts for at least a KiB. When the loop ends, those
+   * that still wait are dropped; the next loop receives what arrives after its start.
+   * @returns the messages
+   * @throws LocalError `wrong-state` after those that wait, if there are more
    */
   [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
     return this.#listeners.messages(this.#budget.waiting, () => this.#length);
   }
 
   /**
-   * Asks the hub, as soon as the connection is ready: the call waits while the client connects or pauses. Resolves when the request
-   * has ended: `ending` says how, `reply.text` is the answer, and `tell` says why it is missing or incomplete. Rejects with an
-   * `AskError`: the error of the `close` event if the connection ends before the hub has answered anything, the latest one if no
+   * Asks the hub, as soon as the connection is ready: the call waits while the client connects or pauses. Rejects with an
+   * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one if no
    * connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
    * abort it rejects with the reason of the signal. A question that was not sent by then never is.
+   * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
+   * @param options - how to ask
+   * @returns when the request has ended: `ending` says how, `reply.text` is the answer, and `tell` says why it is missing or
+   *   incomplete: show it, too
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
     const requestId = this.#newId();
@@ -196,8 +209,11 @@ export class Client {
   }
 
   /**
-   * Asks the hub and, if it has no answer, the hubs above it. Resolves with the first answer, as `ask` does. The answer must be
-   * complete within `timeout`. Rejects as `ask`, and with the reason of `signal`.
+   * Asks the hub and, if it has no answer, the hubs above it. The answer must be complete within `timeout`. Rejects as `ask`, and
+   * with the reason of `signal`.
+   * @param question - as for `ask`
+   * @param options - how to ask
+   * @returns the first answer
    */
   async query(question: Question, options: QueryOptions = {}): Promise<MeshAnswer> {
     const [answer] = await this.#collect('query', question, options);
@@ -205,8 +221,10 @@ export class Client {
   }
 
   /**
-   * Asks all hubs of the mesh. Resolves with their answers when `timeout` has passed: with none, if no hub has answered. Rejects as
-   * `query`.
+   * Asks all hubs of the mesh. Rejects as `query`.
+   * @param question - as for `ask`
+   * @param options - how to ask
+   * @returns the answers, when `timeout` has passed: an empty list if no hub has answered
    */
   cascade(question: Question, options: CascadeOptions = {}): Promise<MeshAnswer[]> {
     return this.#collect('cascade', question, options);
@@ -225,7 +243,8 @@ export class Client {
   }
 
   /**
-   * Sends an envelope that is not a question, such as a bus message that the hub answers in another form.
+   * Sends an envelope that is not a question, such as the bus message `speak:synth`, or an envelope that `wrap` returns.
+   * @param envelope - the envelope
    * @returns false without a connection: the envelope is dropped. True if it was sent, or, in a listener, is sent once the keyring
    *   is stored. If that then fails, the client emits `unsent`
    * @throws LocalError as `sendJson`
@@ -250,10 +269,11 @@ export class Client {
 
   /**
    * Pins the key that the hub presented when a person was asked, in place of the old one, and connects again.
+   * @param event - the event `ask` with the code `hub-key-changed`
    * @throws LocalError if no key was presented
    */
-  trust({ error }: AskEvent): void {
-    const { nodeId, hubKey } = error as RemoteError;
+  trust(event: AskEvent): void {
+    const { nodeId, hubKey } = event.error as RemoteError;
     this.#run(this.#link.change((stored) => pinHub(stored, nodeId!, hubKey!), this.#now()));
   }
 

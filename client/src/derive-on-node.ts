@@ -2,11 +2,13 @@
 import { Worker } from 'node:worker_threads';
 
 /**
+ * Derives a PSK, as `derivePsk` does, in a worker.
  * @param password - the password of the identity
  * @param salt - SHA-256 of the hub's node id, 32 bytes
  * @param onProgress - called with the progress, from 0 to 1
  * @param signal - aborted when nobody needs the PSK any more
  * @returns the PSK, 32 bytes
+ * @throws an error if the worker ends, or after an abort
  */
 export async function deriveInWorker(
   password: string,

@@ -21,7 +21,8 @@ import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
-import type { Connection, NodeOptions, Transport } from './options.ts';
+import type { NodeOptions } from './options.ts';
+import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
@@ -39,6 +40,8 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 
 /**
  * Connects to the hub of an identity, polls it, and stays connected until `end` is called.
+ * @param options - the identity, where to keep the keyring, and what may differ from the defaults
+ * @returns the client, which connects as soon as listeners are added
  * @throws LocalError if the identity has no HTTPS, or the hub must not be used; otherwise as `connect` over WebSocket
  * @example
  * import { parseIdentity } from 'hub-protocol';

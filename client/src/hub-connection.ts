@@ -17,30 +17,40 @@ export interface ServedOptions {
   /** The hub's X25519 private key, 32 bytes. */
   staticKey: Uint8Array;
   /** The clients by access key, such as a `Map`. Changes apply to the next connection. */
-  clients: { get(accessKey: string): HubClient | undefined };
+  clients: HubClients;
   /**
    * Answers an utterance of a client, at once or later (default: repeats it). Denies all other requests. A hub whose messages mean
    * something else passes `onEvent`.
    */
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
-  /** Called with everything that happens on a connection, in place of `answer`. */
+  /** Called with everything that happens on a connection, in place of `answer` (default: nobody is). */
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
-  /** Called when `clientKey` of a client has been set, to store it. If it throws, the key is not pinned. */
+  /** Called when `clientKey` of a client has been set, to store it (default: nobody is). If it throws, the key is not pinned. */
   onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
   /**
    * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
-   * hub knows it. A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
+   * hub knows it (default: nobody is). A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
    * and to nobody else.
    */
   onRefused?:
     | ((error: LocalError | RemoteError, state: HubSession['state'], accessKey?: string) => void)
     | undefined;
-  /** Called with an error that `answer`, `onEvent` or `onPinned` threw. The error ends only that connection. */
+  /** Called with an error that `answer`, `onEvent` or `onPinned` threw (default: nobody is). The error ends only that connection. */
   onFault?: ((error: unknown) => void) | undefined;
   /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
   handshakeTimeout?: number | undefined;
-  /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes. */
+  /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own). */
   session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
+}
+
+/** The clients of a hub, such as a `Map`. */
+export interface HubClients {
+  /**
+   * Finds a client.
+   * @param accessKey - its access key
+   * @returns what the hub stores of it; `undefined` if it does not know it
+   */
+  get(accessKey: string): HubClient | undefined;
 }
 
 /** What a hub stores of a client. It may have further fields. */
@@ -56,17 +66,27 @@ export type HubConnectionEvent = Exclude<HubSessionEvent, { type: 'transmit' | '
 
 /** A connection of a client. */
 export interface HubConnection {
+  /** The access key of the client. */
   readonly accessKey: string;
   /** `ready` when messages can be sent. */
   readonly state: HubSession['state'];
   /**
-   * Sends a JSON message, such as an envelope. Returns false if the connection is not ready.
+   * Sends a JSON message.
+   * @param envelope - such as an envelope
+   * @returns false if the connection is not ready
    * @throws LocalError `message-too-long`, or another code for a value that cannot be written as JSON
    */
   send(envelope: Json | object): boolean;
-  /** Sends a binary message. Returns false if the connection is not ready. */
+  /**
+   * Sends a binary message.
+   * @param bytes - such as what `encodeBinary` returns
+   * @returns false if the connection is not ready
+   */
   sendBytes(bytes: Uint8Array): boolean;
-  /** Closes the connection, by default with the WebSocket close code 1000. It is over at once; `ended` follows. */
+  /**
+   * Closes the connection. It is over at once; `ended` follows.
+   * @param code - the WebSocket close code (default 1000)
+   */
   close(code?: number): void;
 }
 

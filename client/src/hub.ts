@@ -9,20 +9,34 @@ import { type HubConnection, ServedConnection, type ServedOptions } from './hub-
 import { keepAlive } from './ws.ts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
-export type { HubClient, HubConnection, HubConnectionEvent, ServedOptions } from './hub-connection.ts';
+export type {
+  HubClient,
+  HubClients,
+  HubConnection,
+  HubConnectionEvent,
+  ServedOptions,
+} from './hub-connection.ts';
 
 /** The options of a hub over WebSocket. */
-export interface HubOptions extends ServedOptions {
+export interface WebSocketHubOptions extends ServedOptions {
   /** The most connections at a time (default 1000). Further ones get the HTTP status 503, and their clients try again later. */
   maxConnections?: number | undefined;
   /** The time between pings, in milliseconds (default 30 000). A connection that does not answer one before the next ends. */
   pingEvery?: number | undefined;
 }
 
+/** A server's certificate. */
+export interface ServerCertificate {
+  /** Its private key as PEM. */
+  key: string;
+  /** The certificate as PEM, with those between it and the authority. */
+  cert: string;
+}
+
 /** The options of a hub with a server of its own. */
-export interface HubServerOptions extends HubOptions {
-  /** The server's key and certificate as PEM. Without it anyone on the network path can read the access keys: only for a server behind a TLS proxy. */
-  tls?: { key: string; cert: string } | undefined;
+export interface HubServerOptions extends WebSocketHubOptions {
+  /** The server's certificate (default: none. Anyone on the network path can then read the access keys: only for a server behind a TLS proxy). */
+  tls?: ServerCertificate | undefined;
   /** The port (default: any that is free). */
   port?: number | undefined;
   /** The address to listen at (default 127.0.0.1: only programs on this machine can connect). `0.0.0.0` is every IPv4 address. */
@@ -31,7 +45,12 @@ export interface HubServerOptions extends HubOptions {
 
 /** A hub without a server. */
 export interface Hub {
-  /** Takes a request for a WebSocket: pass it to the event `upgrade` of an HTTP server. */
+  /**
+   * Takes a request for a WebSocket: pass this function to the event `upgrade` of an HTTP server.
+   * @param request - the request
+   * @param socket - its socket
+   * @param head - what has arrived after the request
+   */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The connections of known clients, also those that are not ready yet. */
   readonly connections: ReadonlySet<HubConnection>;
@@ -41,11 +60,15 @@ export interface Hub {
   stop(): Promise<void>;
 }
 
+/** A hub with a server of its own. */
 export interface HubServer extends Hub {
   /** The address on this machine, `wss://localhost:…` with TLS. */
   readonly url: string;
-  /** Uses another certificate from the next connection on, since the present one expires. */
-  renew(tls: { key: string; cert: string }): void;
+  /**
+   * Uses another certificate from the next connection on, since the present one expires.
+   * @param tls - the new one
+   */
+  renew(tls: ServerCertificate): void;
 }
 
 /** The part of a WebSocket of `ws` that a hub needs. */
@@ -60,8 +83,12 @@ const MAX_BUFFERED = 64 * 2 ** 20;
 /** How long a peer may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 5000;
 
-/** Makes a hub for an HTTP server of your own. */
-export function createHub(options: HubOptions): Hub {
+/**
+ * Makes a hub for an HTTP server of your own. Never throws.
+ * @param options - the clients, what to do with their messages, and limits
+ * @returns the hub, whose `upgrade` the server calls
+ */
+export function createHub(options: WebSocketHubOptions): Hub {
   const { maxConnections = 1000 } = options;
   const limits = { maxPayload: MAX_PAYLOAD, closeTimeout: CLOSE_TIMEOUT };
   const sockets = new WebSocketServer({ noServer: true, ...limits });
@@ -94,6 +121,8 @@ export function createHub(options: HubOptions): Hub {
 
 /**
  * Starts a hub.
+ * @param options - the clients, what to do with their messages, where to listen
+ * @returns the hub, when it listens
  * @throws the system's error, with the `syscall` `listen`, if the port cannot be used
  */
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
@@ -124,14 +153,16 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
 }
 
 /**
- * Serves one connection.
+ * Serves one connection that your own server has accepted. Never throws.
+ * @param socket - a WebSocket of `ws`, or what behaves like one
  * @param accessKey - what the client says it is; `undefined` if it does not say
+ * @param options - as for `createHub`
  * @returns the connection; `undefined` if the client is unknown
  */
 export function serveSocket(
   socket: Socket,
   accessKey: string | undefined,
-  options: HubOptions,
+  options: WebSocketHubOptions,
 ): HubConnection | undefined {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   const client = accessKey === undefined ? undefined : options.clients.get(accessKey);

@@ -9,6 +9,7 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { makePrivate, removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
 import type { KeyringStore } from './options.ts';
 
+/** A keyring in a file. `connect` makes one for a path. */
 export class KeyringFile implements KeyringStore {
   readonly #path: string;
   readonly #accessKey: string;
@@ -23,6 +24,11 @@ export class KeyringFile implements KeyringStore {
     throw new LocalError('bad-argument', '"keyring" expected a path, or an object with load() and update()');
   }
 
+  /**
+   * @param path - the file, which is created if it does not exist
+   * @param accessKey - whose keyring it is
+   * @throws LocalError `keyring-…` if the keyring cannot be read; the system's error if the file cannot be read or written
+   */
   constructor(path: string, accessKey: string) {
     this.#path = path;
     this.#accessKey = accessKey;
@@ -32,6 +38,10 @@ export class KeyringFile implements KeyringStore {
     this.load();
   }
 
+  /**
+   * Reads the file, if it has changed.
+   * @returns the keyring that is stored now
+   */
   load(): Keyring {
     const text = readFileSync(this.#path, 'utf8');
     if (text !== this.#text) this.#keyring = parseKeyring(text, this.#accessKey);
@@ -39,7 +49,10 @@ export class KeyringFile implements KeyringStore {
     return this.#keyring;
   }
 
-  /** Changes the keyring that is stored now. The file is written only if its contents change, to spare flash memory. */
+  /**
+   * Changes the keyring that is stored now. The file is written only if its contents change, to spare flash memory.
+   * @param change - returns the changed keyring
+   */
   update(change: (keyring: Keyring) => Keyring): void {
     for (;;) {
       const stored = this.load();

@@ -5,9 +5,18 @@ import type { KeyringStore } from './options.ts';
 
 /** Storage of texts by name, like localStorage. */
 export interface TextStorage {
-  /** Returns null only if nothing is stored, and throws if it cannot be read: a new keyring is made for null. */
+  /**
+   * Reads a text.
+   * @param name - its name
+   * @returns the text; null only if nothing is stored, since a new keyring is made for null
+   * @throws an error if it cannot be read
+   */
   getItem(name: string): string | null;
-  /** Stores the text before it returns. */
+  /**
+   * Stores a text before it returns.
+   * @param name - its name
+   * @param text - the text
+   */
   setItem(name: string, text: string): void;
 }
 
@@ -33,7 +42,11 @@ export class KeyringText implements KeyringStore {
     this.#save(createKeyring({ accessKey, staticKey, crypto }));
   }
 
-  /** @throws LocalError `keyring-…` if the keyring cannot be read */
+  /**
+   * Reads the keyring, if it has changed.
+   * @returns the keyring that is stored now
+   * @throws LocalError `keyring-…` if the keyring cannot be read
+   */
   load(): Keyring {
     const text = this.#storage.getItem(this.name);
     if (text !== this.#text) this.#keyring = parseKeyring(text ?? '', this.#accessKey);
@@ -41,7 +54,10 @@ export class KeyringText implements KeyringStore {
     return this.#keyring;
   }
 
-  /** Changes the stored keyring, since another tab may have changed it. */
+  /**
+   * Changes the stored keyring, since another tab may have changed it.
+   * @param change - returns the changed keyring
+   */
   update(change: (stored: Keyring) => Keyring): void {
     const stored = this.load();
     const changed = change(stored);

@@ -6,23 +6,37 @@ import { RemoteError } from 'hub-protocol';
 import mqtt, { type MqttClient } from 'mqtt';
 import { type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 
+/** A broker, and the hub's account there. */
+export interface BrokerAccount {
+  /** The address, such as `mqtts://broker.example`. */
+  url: string;
+  /** The certificate authority of the broker's certificate as PEM. Without it, the public ones. */
+  ca?: string;
+  /** The name of the account. */
+  username: string;
+  /** The password of the account. */
+  password: string;
+}
+
 /** The options of a hub over MQTT. */
 export interface MqttHubOptions extends ServedOptions {
-  /** The broker's URL, the certificate authority of its certificate as PEM, and the hub's account. */
-  broker: { url: string; ca?: string; username: string; password: string };
+  /** The broker, and the hub's account there. */
+  broker: BrokerAccount;
   /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
   idle?: number | undefined;
   /** The pause before the hub connects again to a broker that it has lost, in milliseconds (default 1000). */
   reconnectAfter?: number | undefined;
-  /** Called when the broker is lost, or cannot be reached again. */
+  /** Called when the broker is lost, or cannot be reached again (default: nobody is). */
   onLost?: ((error: Error | undefined) => void) | undefined;
 }
 
+/** A hub over MQTT. */
 export interface MqttHub {
   /** The connections of clients, also those that are not ready yet. */
   readonly connections: ReadonlySet<HubConnection>;
+  /** Disconnects from the broker. */
   stop(): Promise<void>;
 }
 
@@ -33,6 +47,8 @@ interface Peer {
 
 /**
  * Starts a hub. When it loses the broker, all its sessions end, and it connects again.
+ * @param options - the clients, what to do with their messages, and the broker
+ * @returns the hub, when it is connected to the broker
  * @throws the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {

@@ -10,7 +10,8 @@ import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
-import type { Connection, NodeOptions, Transport } from './options.ts';
+import type { NodeOptions } from './options.ts';
+import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
@@ -22,6 +23,8 @@ const MAX_PACKETS_AT_ONCE = 2000;
 
 /**
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
+ * @param options - the identity, where to keep the keyring, and what may differ from the defaults
+ * @returns the client, which connects as soon as listeners are added
  * @throws LocalError if the identity has no MQTT, or a broker or topics that must not be used; otherwise as `connect` over
  *   WebSocket
  * @example

@@ -1,21 +1,17 @@
-/** The options and events of a client, and the platform's part. */
+/** The options and events of a client. */
 import type {
   ActionRequest,
   ClientOptions,
-  Closing,
   CodeRequest,
-  CryptoProvider,
   DisclosureSituation,
   HubEvent,
   Identity,
   JsonObject,
   Keyring,
-  LinkClosing,
   LinkEvent,
   LocalError,
   PolicyDecision,
   PolicyOptions,
-  RandomBytes,
   ReadyEvent,
   RemoteError,
   Reply,
@@ -23,9 +19,7 @@ import type {
   SessionEvent,
   UtteranceRequest,
 } from 'hub-protocol';
-import type { BinaryPayloadType, ReadBinary } from 'hub-protocol/binary';
-import type { Advice } from './advice.ts';
-import type { Place } from './causes.ts';
+import type { BinaryPayloadType } from 'hub-protocol/binary';
 
 /** The options of all transports. */
 export interface ConnectOptions {
@@ -49,15 +43,21 @@ export interface ConnectOptions {
    * PSK. The bounds of messages, responses and queues follow from it.
    */
   maxMemory?: number | undefined;
-  /** Derives the PSK (default: in a worker). */
+  /** Derives the PSK (default: in a worker; React Native has none, so it is required there). */
   derive?: Derive | undefined;
-  /** Computes X25519 of the static private key and a public key, 32 bytes each, for a keyring without the private key. */
+  /**
+   * Computes X25519 of the static private key and a public key, 32 bytes each, if the private key is in a secure element (default:
+   * from the keyring).
+   */
   sharedSecret?: ((publicKey: Uint8Array) => Promise<Uint8Array>) | undefined;
-  /** Options of the ClientSession, such as `trust: 'pinned-only'`. */
+  /** Those of {@link ClientOptions}, such as `trust: 'pinned-only'` (default: theirs). */
   session?: Partial<Omit<ClientOptions, 'keyring' | 'siteId' | 'maxMessage' | 'readBinary'>> | undefined;
-  /** Options of the ConnectionPolicy, such as `onKkFailure: 'keep-pin'`. */
+  /**
+   * Those of {@link PolicyOptions}, such as `onKkFailure: 'keep-pin'`, which asks a person before another key of a pinned hub is trusted
+   * (default: theirs).
+   */
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
-  /** Options of the RequestScheduler, such as its deadlines. */
+  /** Those of {@link SchedulerOptions}, such as `deadlines` (default: theirs). */
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
 }
 
@@ -81,11 +81,13 @@ export interface DisclosureOptions {
 export interface NodeOptions extends ConnectOptions {
   /** The path of the keyring's file, which is created if it does not exist, or another store. */
   keyring: string | KeyringStore;
-  /** The certificate authority of the server's certificate as PEM, if it is not a public one. */
+  /** The certificate authority of the server's certificate as PEM (default: the public ones). */
   ca?: string | undefined;
 }
 
 /**
+ * Derives a PSK.
+ * @param password - the password of the identity
  * @param salt - 32 bytes
  * @param onProgress - called with the progress, from 0 to 1
  * @param signal - aborted when nobody needs the PSK any more: then stop, and reject. No other derivation starts before that
@@ -100,13 +102,20 @@ export type Derive = (
 
 /** A store of a keyring. */
 export interface KeyringStore {
-  /** Throws if the keyring cannot be read. It never replaces an existing keyring with a new one. */
+  /**
+   * Reads the keyring. It never replaces an existing keyring with a new one.
+   * @returns the keyring that is stored now
+   * @throws an error if it cannot be read
+   */
   load(): Keyring;
-  /** Applies a change to the stored keyring, and stores the result before it returns. */
+  /**
+   * Applies a change to the stored keyring, and stores the result before it returns.
+   * @param change - returns the changed keyring, or the same one
+   */
   update(change: (stored: Keyring) => Keyring): void;
 }
 
-/** The content of a request: a text, or a text with a language and other fields, or a command, or a scanned code. */
+/** The content of a request: a text, or `{ text, lang, … }`, or a command `{ payload }`, or a scanned code `{ value }`. */
 export type Question =
   | string
   | WithoutId<UtteranceRequest>
@@ -121,9 +130,9 @@ export interface AskOptions {
    * (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
    */
   timeout?: number | undefined;
-  /** Cancels the question: `ask` rejects with the reason. The hub may act on a question that was sent. */
+  /** Cancels the question: `ask` rejects with the reason (default: nothing does). The hub may act on a question that was sent. */
   signal?: AbortSignal | undefined;
-  /** Is called with each part of the answer, as it comes. The parts together are the answer. */
+  /** Is called with each part of the answer, as it comes (default: wait for the whole). The parts together are the answer. */
   onPart?: ((part: Part) => void) | undefined;
 }
 
@@ -150,7 +159,7 @@ export interface AskError extends Error {
 export interface QueryOptions {
   /** How long to wait for a connection and for the answer together, in milliseconds (default 60000). */
   timeout?: number | undefined;
-  /** Ends the waiting: the promise rejects with its reason. */
+  /** Ends the waiting: the promise rejects with its reason (default: nothing does). */
   signal?: AbortSignal | undefined;
 }
 
@@ -158,7 +167,7 @@ export interface QueryOptions {
 export interface CascadeOptions extends QueryOptions {
   /** How long to collect answers, in milliseconds (default 10000). Nobody knows how many come. */
   timeout?: number | undefined;
-  /** Called with each answer as soon as it is complete. */
+  /** Called with each answer as soon as it is complete (default: wait for all). */
   onAnswer?: ((answer: MeshAnswer) => void) | undefined;
 }
 
@@ -334,38 +343,3 @@ export type ClientEvent =
 
 /** The inputs and events of the session, and the decisions of the policy. */
 export type Traced = SessionEvent | PolicyDecision | ReceivedEvent | SentEvent;
-
-/** A connection, for its transport. After the end of the connection none of these functions does anything. */
-export interface Connection {
-  /** Whether the connection is ready. */
-  isReady(): boolean;
-  /** Sends an envelope if the connection is ready. */
-  send(envelope: JsonObject): void;
-  /** Called over MQTT when the client may announce itself. */
-  opened(): void;
-  received(data: string | Uint8Array): void;
-  /** The transport has ended, or was not opened. It is then closed, too. */
-  closed(closing?: Closing | LinkClosing): void;
-}
-
-export interface Transport {
-  /** Writes a message. If that fails, it calls `closed`, since the nonce is spent. */
-  write(data: string | Uint8Array): void;
-  /** Closes, once. */
-  close(code: number): void;
-}
-
-/** The platform's part. */
-export interface Platform {
-  readonly crypto: CryptoProvider;
-  readonly randomBytes: RandomBytes;
-  readonly readBinary: ReadBinary;
-  readonly derive: Derive;
-  readonly keyring: KeyringStore;
-  /** Sentences of this transport for people. */
-  readonly advice?: Advice | undefined;
-  /** Where the connections lead, for sentences. */
-  readonly place?: Place | undefined;
-  /** Opens a transport. It does not call any function of the connection before it has returned. */
-  open(connection: Connection): Transport;
-}

@@ -7,7 +7,8 @@ import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
 import { binaryReader } from './inflate-in-page.ts';
 import { notAPage } from './keyring-storage.ts';
-import type { Connection, ConnectOptions, Derive, KeyringStore, Transport } from './options.ts';
+import type { ConnectOptions, Derive, KeyringStore } from './options.ts';
+import type { Connection, Transport } from './platform.ts';
 
 const PING = { msg_type: 'ping', payload: {} }; // a message, since such a WebSocket cannot ping
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>

@@ -17,11 +17,14 @@ export type * from './options.ts';
 export interface ReactNativeOptions extends ConnectOptions {
   /** The store of the keyring, as text: storage that the device encrypts. */
   storage: TextStorage;
+  /** Derives the PSK. Do it in native code: in JavaScript it would stop the app for half a minute. */
   derive: Derive;
 }
 
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
+ * @param options - the identity, where to keep the keyring, and what may differ from the defaults
+ * @returns the client, which connects as soon as listeners are added
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; any error of the storage
  * @example
  * import { derivePsk, parseIdentity } from 'hub-protocol';

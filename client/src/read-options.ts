@@ -8,14 +8,8 @@ import {
   readOptions,
 } from 'hub-protocol';
 import { budgetOf } from './budget.ts';
-import type {
-  AskOptions,
-  CascadeOptions,
-  ConnectOptions,
-  NodeOptions,
-  Platform,
-  QueryOptions,
-} from './options.ts';
+import type { AskOptions, CascadeOptions, ConnectOptions, NodeOptions, QueryOptions } from './options.ts';
+import type { Platform } from './platform.ts';
 
 /** The names of the options of all entries. */
 export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {

@@ -9,7 +9,8 @@ import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
-import type { Connection, NodeOptions, Transport } from './options.ts';
+import type { NodeOptions } from './options.ts';
+import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 
 export type { Client } from './client.ts';
@@ -18,6 +19,8 @@ export type * from './options.ts';
 
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
+ * @param options - the identity, where to keep the keyring, and what may differ from the defaults
+ * @returns the client, which connects as soon as listeners are added
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; the system's error if the file of
  *   the keyring cannot be read or written
  * @example
@@ -96,14 +99,24 @@ export function connect(options: NodeOptions): Client {
 
 /** The part of a WebSocket of `ws` that pings need. */
 export interface PingedSocket {
+  /** 1 while it is open. */
   readonly readyState: number;
+  /** Sends a ping. */
   ping(): void;
+  /** Ends the connection without a farewell. */
   terminate(): void;
+  /**
+   * Calls a listener at each event.
+   * @param event - its name
+   * @param listener - the listener
+   * @returns anything
+   */
   on(event: 'pong' | 'close' | 'error', listener: () => void): unknown;
 }
 
 /**
- * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next.
+ * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next. Never throws.
+ * @param socket - a WebSocket of `ws`
  * @param every - the time between pings, in milliseconds
  */
 export function keepAlive(socket: PingedSocket, every = 30_000): void {

@@ -6,7 +6,8 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { deriveInWorker } from '../../client/dist/derive-on-node.js';
-import type { Derive, Platform } from '../../client/dist/options.js';
+import type { Derive } from '../../client/dist/options.js';
+import type { Platform } from '../../client/dist/platform.js';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
 import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
 

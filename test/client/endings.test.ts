@@ -4,13 +4,8 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
-import type {
-  AskEvent,
-  ClientEvent,
-  ConnectOptions,
-  KeyringStore,
-  Platform,
-} from '../../client/dist/options.js';
+import type { AskEvent, ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
+import type { Platform } from '../../client/dist/platform.js';
 import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, until, type World } from './world.ts';
 
 test.after.each(endWorlds);

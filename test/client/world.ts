@@ -13,7 +13,8 @@ import { binaryReader, encodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { Client } from '../../client/dist/client.js';
-import type { ClientEvent, ConnectOptions, KeyringStore, Platform } from '../../client/dist/options.js';
+import type { ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
+import type { Platform } from '../../client/dist/platform.js';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
 
 export { DERIVED as PSK };

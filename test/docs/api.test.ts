@@ -7,10 +7,10 @@ import * as limits from '../../src/limits.ts';
 import { DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
 import { DEADLINES } from '../../src/requests/request-scheduler.ts';
 import { defaultOf, isInput } from '../../tools/api.ts';
-import { type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
+import { clientNames, type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
 import { codesIn } from '../../tools/errors.ts';
 
-const NAMES = publicNames();
+const NAMES = [...publicNames(), ...clientNames()];
 
 /** All members of all public names, with the path to each. */
 const MEMBERS: readonly (readonly [string, Member])[] = NAMES.flatMap(({ name, members }) =>
@@ -33,7 +33,7 @@ function isConstant({ type }: Member): boolean {
 function unsaid(doc: Doc | undefined, params: readonly string[], signature: string): string[] {
   if (/, as \{@link [\w.]+\} does/.test(doc?.text ?? '')) return [];
   const missing = params.filter((name) => !doc?.params.has(name.replace('...', '')));
-  return /: void;?$/.test(signature) || doc?.returns !== undefined
+  return /: (?:void|Promise<void>);?$/.test(signature) || doc?.returns !== undefined
     ? missing
     : [...missing, 'what it returns'];
 }

@@ -125,17 +125,6 @@ for (const page of ['README.md', 'client/README.md', 'cli/README.md', 'judge/REA
   });
 }
 
-test('client/README.md lists the options of `connect`, and no others', () => {
-  const readme = readFileSync(new URL('client/README.md', ROOT), 'utf8');
-  const [, table] = /^## Options of `connect`\n([\s\S]*?)^## /m.exec(readme)!;
-  const listed = [...table!.matchAll(/^\| (`.*?`) \|/gm)].flatMap(([, cell]) => cell!.match(/\w+/g)!);
-  const declared = [...TYPES.matchAll(/interface (?:ConnectOptions|NodeOptions)\b[^{]*\{\n([\s\S]*?)^\}/gm)];
-  const names = declared.flatMap(([, body]) =>
-    [...body!.matchAll(/^ {4}(\w+)\??:/gm)].map((found) => found[1]!),
-  );
-  assert.equal(listed.sort(), names.sort());
-});
-
 test('recognizes quotations and existing commands', () => {
   assert.ok(quotes('a\n  b\n  c\n', '  b\nc'));
   assert.not.ok(quotes('a\n  b\n  c\n', 'a\nc'));

@@ -58,7 +58,7 @@ test('a public method without a docstring is an error that names it and its file
   };
   const port: PublicName = {
     ...{ name: 'Port', kind: 'interface', entry: 'hub-protocol', source: 'session/port.ts', code: '' },
-    ...{ doc: undefined, params: [], members: [method] },
+    ...{ doc: undefined, params: [], members: [method], events: [] },
   };
   assert.throws(() => membersTable(port), /src\/session\/port\.ts: Port\.send has no docstring/);
 });

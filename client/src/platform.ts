@@ -1,0 +1,43 @@
+/** What the client and its transports agree on: the platform's part of a client. */
+import type { Closing, CryptoProvider, JsonObject, LinkClosing, RandomBytes } from 'hub-protocol';
+import type { ReadBinary } from 'hub-protocol/binary';
+import type { Advice } from './advice.ts';
+import type { Place } from './causes.ts';
+import type { Derive, KeyringStore } from './options.ts';
+
+/** A connection, for its transport. After the end of the connection none of these functions does anything. */
+export interface Connection {
+  /** Whether the connection is ready. */
+  isReady(): boolean;
+  /** Sends an envelope if the connection is ready. */
+  send(envelope: JsonObject): void;
+  /** Called over MQTT when the client may announce itself. */
+  opened(): void;
+  /** A message arrived. */
+  received(data: string | Uint8Array): void;
+  /** The transport has ended, or was not opened. It is then closed, too. */
+  closed(closing?: Closing | LinkClosing): void;
+}
+
+/** A transport of one connection. */
+export interface Transport {
+  /** Writes a message. If that fails, it calls `closed`, since the nonce is spent. */
+  write(data: string | Uint8Array): void;
+  /** Closes, once. */
+  close(code: number): void;
+}
+
+/** The platform's part. */
+export interface Platform {
+  readonly crypto: CryptoProvider;
+  readonly randomBytes: RandomBytes;
+  readonly readBinary: ReadBinary;
+  readonly derive: Derive;
+  readonly keyring: KeyringStore;
+  /** Sentences of this transport for people. */
+  readonly advice?: Advice | undefined;
+  /** Where the connections lead, for sentences. */
+  readonly place?: Place | undefined;
+  /** Opens a transport. It does not call any function of the connection before it has returned. */
+  open(connection: Connection): Transport;
+}
