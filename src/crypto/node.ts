@@ -29,7 +29,7 @@ import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import type { Argon2idParameters, Cipher, CryptoProvider, KeyPair } from './crypto.ts';
 import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
 import { isLowOrder } from './low-order.ts';
-import { nobleCrypto } from './noble.ts';
+import { nobleBlake2b } from './noble-blake2b.ts';
 
 /** The bytes of a Buffer: the same memory if it holds nothing else, as in all that OpenSSL returns. */
 function plain(buffer: Buffer): Uint8Array {
@@ -295,7 +295,7 @@ export const nodeCrypto: CryptoProvider = {
     ChaChaPoly: hasChaChaPoly ? (key) => new OpenSslCipher('chacha20-poly1305', SHORT, key) : jsChaChaPoly,
     AESGCM: (key) => new OpenSslCipher('aes-256-gcm', -1, key),
   },
-  blake2b: nobleCrypto.blake2b!,
+  blake2b: nobleBlake2b,
   ...(argon2Sync !== undefined ? { argon2id } : {}),
 };
 
