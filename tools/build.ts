@@ -31,8 +31,15 @@ import { replaceFolders } from './replace.ts';
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
 /** The providers of cryptography in dist/ that the package exports. */
 const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node', 'crypto/js'];
+/** The modules in dist/ that the package exports. */
+export const ENTRIES: readonly string[] = [...CORE_ENTRIES, ...PROVIDERS];
 /** The type files in dist/ that the package needs in addition to the single files' types. */
-export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS];
+export const TYPES: readonly string[] = ['types', ...ENTRIES];
+/** The modules in client/dist/ that the package exports, and its workers, which are found by their files. */
+export const CLIENT_ENTRIES: readonly string[] = [
+  ...['ws', 'mqtt', 'https', 'browser', 'react-native', 'hub', 'mqtt-hub'],
+  ...['derive-worker-on-node', 'derive-worker-in-browser'],
+];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
@@ -146,7 +153,6 @@ async function typesOf(input: string, output: string, global = ''): Promise<[out
   return [output, global === '' ? code : `${code}\nexport as namespace ${global};\n`];
 }
 
-/** The client stays in modules, since it has entries, peers and workers, and applications' bundlers find workers by file. */
 async function buildClient(): Promise<void> {
   await compile('client/tsconfig.json');
   cpSync(root('LICENSE'), root('client/LICENSE'));

@@ -7,6 +7,9 @@
  */
 import { execFileSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { jsCrypto } from '../../dist/crypto/js.js';
@@ -15,6 +18,7 @@ import { nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
 import type { CipherFactory, CryptoProvider, Pattern } from '../../dist/index.js';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
+import { packCopy } from '../../tools/pack.ts';
 import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
 import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts';
 import { calls, progress } from './paired.ts';
@@ -33,6 +37,7 @@ const NONCE = new Uint8Array(12);
 
 /** Each is measured in a process of its own, since what V8 learned about a function in one would slow it down in the next. */
 const CASES: readonly (() => Promise<Row[]>)[] = [
+  imports,
   firstConnections,
   ...PATTERNS.map((pattern) => () => connection(pattern)),
   ...PATTERNS.map((pattern) => () => shares(pattern)),
@@ -46,16 +51,23 @@ const CASES: readonly (() => Promise<Row[]>)[] = [
 ];
 
 const { values } = parseArgs({
-  options: { write: { type: 'boolean', default: false }, case: { type: 'string' } },
+  options: {
+    write: { type: 'boolean', default: false },
+    case: { type: 'string' },
+    installed: { type: 'string', default: '' },
+  },
 });
-function measureAll(): void {
+
+async function measureAll(): Promise<void> {
+  const installed = await install();
   const measured = VERSIONS.map((version) =>
     CASES.flatMap((_, i) => {
       progress(`Node ${version}: ${i + 1} of ${CASES.length}`);
-      const args = ['--expose-gc', '--import', 'tsx', self, '--case', String(i)];
+      const args = ['--expose-gc', '--import', 'tsx', self, '--case', String(i), '--installed', installed];
       return JSON.parse(execFileSync(nodeOf(version), args, { encoding: 'utf8' })) as Row[];
     }),
   );
+  rmSync(installed, { recursive: true });
   progress('');
   const rows = measured[0]!.map(({ what, beside }, i) => [
     what,
@@ -68,6 +80,34 @@ function measureAll(): void {
   const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
   console.log(drawn);
   if (values.write) writeMeasured('docs/evidence/scale.md', { nodes: drawn });
+}
+
+/** Installs the packages as they are published, and returns the folder. */
+async function install(): Promise<string> {
+  progress('packing the packages');
+  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-nodes-'));
+  const packed = await packCopy(folder);
+  const paths = packed.filter(({ name }) => /^hub-protocol(?:-client)?$/.test(name)).map(({ path }) => path);
+  writeFileSync(join(folder, 'package.json'), '{}');
+  execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', ...paths], { cwd: folder });
+  return folder;
+}
+
+/** The time of the processor that a process takes until it has imported a package. */
+async function imports(): Promise<Row[]> {
+  const timeOf = (line: string): number => {
+    const says = 'const { userCPUTime, systemCPUTime } = process.resourceUsage();';
+    const program = `${line}\n${says}\nconsole.log((userCPUTime + systemCPUTime) / 1000);`;
+    const options = { cwd: values.installed, encoding: 'utf8' } as const;
+    return Number(execFileSync(process.execPath, ['--input-type=module', '-e', program], options));
+  };
+  const importing = (name: string) => (count: number) => {
+    let ms = 0;
+    for (let i = 0; i < count; i++) ms += timeOf(`import '${name}';`) - timeOf('');
+    return ms;
+  };
+  const peer = { name: 'import of ws', time: importing('ws') };
+  return compare('import of hub-protocol-client', importing('hub-protocol-client'), [peer], 25);
 }
 
 /** What a process pays until its code is compiled. */
@@ -272,4 +312,4 @@ async function x25519(): Promise<Row[]> {
 }
 
 if (values.case !== undefined) console.log(JSON.stringify(await CASES[Number(values.case)]!()));
-else measureAll();
+else await measureAll();
