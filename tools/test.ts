@@ -48,7 +48,7 @@ function limitOf(file: string): number {
 const POSITION = /((?:file:\/\/)?\/[^\s()]+\.ts):(\d+):(\d+)/g;
 
 /** What a test file's name ends with. */
-const IS_TEST = /\.(?:test|browser|interop|mqtt|package)\.ts$/;
+const IS_TEST = /\.(?:test|browser|interop|mqtt|package|search)\.ts$/;
 
 /** What others put below test/, perhaps at this moment: npm's packages, and what cargo compiles, in folders that come and go. */
 const OF_OTHERS = ['node_modules', 'target'];
@@ -214,7 +214,7 @@ function work(): void {
 
 async function run(url: string, queue: Suite[][]): Promise<Report> {
   // Interoperability and browsers are tested with keys that nobody has tried before.
-  if (url.endsWith('.test.ts')) seedProcess();
+  if (/\.(?:test|search)\.ts$/.test(url)) seedProcess();
   const suites: Suite[] = [];
   queue[0] = suites;
   let [passed, total, failures] = [0, 0, ''];
