@@ -296,6 +296,7 @@ test('a client that is removed during its handshake is refused, and the hub says
   clients.delete('kiosk-7');
   open();
   await client.reaches('ended');
+  await until(() => one.connections.size === 0); // it says so once
   assert.equal(refused, [
     ['access-refused', 'new', undefined],
     ['access-refused', 'awaiting-message-3', 'kiosk-7'],
