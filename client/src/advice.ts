@@ -19,6 +19,10 @@ export function sentenceForReplacement({
   return `The hub has a new key, ${fingerprint(key)} in place of ${fingerprint(replaces!)}, which is stored now: it knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
 }
 
+/** If a question is late, and no connection has failed. */
+export const NOT_READY: string =
+  'The connection was not ready in time. Try again: the first one takes long on a slow machine.';
+
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'access-refused': (key) =>

@@ -18,6 +18,7 @@ import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
+  NOT_READY,
   pointOf,
   sentenceFor,
   sentenceForClosing,
@@ -406,6 +407,7 @@ export class Client {
   #sentenceFor(error: Error): string {
     const { code } = error as { code?: string };
     const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
+    if (code === 'wrong-state' && this.#link.state === 'connecting') return NOT_READY;
     return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
   }
 

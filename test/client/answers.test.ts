@@ -51,6 +51,15 @@ test('a question rejects with the cause if no connection is ready in time', asyn
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
+test('a question that is late before any connection has failed says so to a person', async () => {
+  const world = newWorld();
+  world.isSilent = true;
+  const client = world.start();
+  const late = await errorOf(client.ask('hello', { timeout: 20 }));
+  assert.is(late.code, 'wrong-state');
+  assert.match(late.tell, /^The connection was not ready in time\. Try again/);
+});
+
 test('each question that a lost connection ends rejects with an error of its own', async () => {
   const world = newWorld();
   world.isMute = true;

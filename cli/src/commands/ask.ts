@@ -1,5 +1,5 @@
 /** `ask`: asks a hub one question. */
-import type { Part } from 'hub-protocol-client';
+import type { AskError, Part } from 'hub-protocol-client';
 import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { show } from '../derive.ts';
@@ -62,8 +62,8 @@ async function ask(args: Arguments): Promise<Result> {
       const finished = await Promise.race([asked, failed]);
       if ('ending' in finished) return resultOf(shownOf(finished), disclosed());
       if (await isRetried()) continue;
-      const { code = 'other', message } = finished as Error & { code?: string };
-      const json = { ...disclosed(), error: code, message: failure() || message };
+      const { code = 'other', message, tell = message } = finished as Partial<AskError> & Error;
+      const json = { ...disclosed(), error: code, message: failure() || tell };
       return { status: 1, text: `${json.message}\n`, json };
     }
   } finally {
