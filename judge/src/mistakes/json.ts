@@ -44,6 +44,10 @@ const by = (keys: string[], standIn: (key: string) => string): string[] => {
   const sorted = byCodePoint(keys.map(standIn));
   return keys.sort((a, b) => sorted.indexOf(standIn(a)) - sorted.indexOf(standIn(b)));
 };
+const PAIR = /[\u{10000}-\u{10ffff}]/gu;
+const lowered = (text: string): string =>
+  text.replace(PAIR, (pair) => String.fromCodePoint(pair.codePointAt(0)! - 0x10000));
+const replaced = (text: string): string => text.replace(PAIR, '\ufffd\ufffd');
 const escapeCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const escapeEach =
   (pattern: RegExp) =>
@@ -291,15 +295,14 @@ const STYLES: readonly Style[] = [
   {
     cause: 'surrogates: 0x10000 is not added to what an escaped pair stands for',
     when: hasEscapedPair,
-    string: (quoted) =>
-      quoted.replace(/[\u{10000}-\u{10ffff}]/gu, (pair) =>
-        String.fromCodePoint(pair.codePointAt(0)! - 0x10000),
-      ),
+    sort: (keys) => by(keys, lowered), // since it is made in reading
+    string: lowered,
   },
   {
     cause: 'surrogates: each half of an escaped pair is replaced by U+FFFD; the two are one character',
     when: hasEscapedPair,
-    string: (quoted) => quoted.replace(/[\u{10000}-\u{10ffff}]/gu, '\ufffd\ufffd'),
+    sort: (keys) => by(keys, replaced),
+    string: replaced,
   },
   {
     cause: 'escapes: \\u0008 and \\u000c are written instead of \\b and \\f',
