@@ -41,7 +41,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 /**
  * Connects to the hub of an identity, polls it, and stays connected until `end` is called.
  * @param options - the identity, where to keep the keyring, and what may differ from the defaults
- * @returns the client, which connects as soon as listeners are added
+ * @returns the client. It connects once the code that called this has ended, so listeners that you add at once hear everything
  * @throws LocalError if the identity has no HTTPS, or the hub must not be used; otherwise as `connect` over WebSocket
  * @example
  * import { parseIdentity } from 'hub-protocol';

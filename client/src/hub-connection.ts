@@ -23,19 +23,22 @@ export interface ServedOptions {
    * something else passes `onEvent`.
    */
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
-  /** Called with everything that happens on a connection, in place of `answer` (default: nobody is). */
+  /** Called with everything that happens on a connection, in place of `answer` (default: none). */
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
-  /** Called when `clientKey` of a client has been set, to store it (default: nobody is). If it throws, the key is not pinned. */
+  /** Called when `clientKey` of a client has been set, to store it (default: none). If it throws, the key is not pinned. */
   onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
   /**
    * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
-   * hub knows it (default: nobody is). A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
+   * hub knows it (default: none). A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
    * and to nobody else.
    */
   onRefused?:
     | ((error: LocalError | RemoteError, state: HubSession['state'], accessKey?: string) => void)
     | undefined;
-  /** Called with an error that `answer`, `onEvent` or `onPinned` threw (default: nobody is). The error ends only that connection. */
+  /**
+   * Called with an error that `clients` or one of these functions threw, or about a client that is stored wrongly, such as a PSK of
+   * another length (default: none). The error ends only that connection.
+   */
   onFault?: ((error: unknown) => void) | undefined;
   /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
   handshakeTimeout?: number | undefined;
@@ -102,6 +105,16 @@ export interface Line {
 const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
 
 /** A connection, with what its transport calls. */
+function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }: ServedOptions): HubSession {
+  const own = { crypto: nodeCrypto, randomBytes, nodeId, staticKey, psk, clientKey };
+  return new HubSession({ ...session, ...own });
+}
+
+/** @throws LocalError if no client could be served with these options, as HubSession throws it */
+export function assertServes(options: ServedOptions): void {
+  sessionOf({ psk: new Uint8Array(32) }, options);
+}
+
 export class ServedConnection implements HubConnection {
   readonly accessKey: string;
   readonly #options: ServedOptions;
@@ -115,16 +128,32 @@ export class ServedConnection implements HubConnection {
   /** The state before the latest input. */
   #before: HubSession['state'] = 'new';
 
-  constructor(accessKey: string, client: HubClient, options: ServedOptions, line: Line) {
-    const { nodeId, staticKey, handshakeTimeout = HANDSHAKE_TIMEOUT } = options;
-    const { psk, clientKey } = client;
+  /**
+   * Serves a connection, or refuses it.
+   * @param accessKey - what the client says it is; `undefined` if it does not say
+   */
+  static of(accessKey: string | undefined, options: ServedOptions, line: Line): ServedConnection | undefined {
+    try {
+      const client = accessKey === undefined ? undefined : options.clients.get(accessKey);
+      if (accessKey !== undefined && client !== undefined)
+        return new ServedConnection(accessKey, client, options, line);
+      line.close(1008);
+      const message =
+        accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
+      options.onRefused?.(new RemoteError('access-refused', message), 'new');
+    } catch (error) {
+      line.cut();
+      options.onFault?.(error);
+    }
+    return undefined;
+  }
+
+  private constructor(accessKey: string, client: HubClient, options: ServedOptions, line: Line) {
+    const { handshakeTimeout = HANDSHAKE_TIMEOUT } = options;
     this.accessKey = accessKey;
     this.#options = options;
     this.#line = line;
-    this.#session = new HubSession({
-      ...options.session,
-      ...{ crypto: nodeCrypto, randomBytes, nodeId, staticKey, psk, clientKey },
-    });
+    this.#session = sessionOf(client, options);
     this.#onEvent = options.onEvent ?? this.#assist();
     this.#deadline = setTimeout(() => {
       if (!this.#isReady) line.cut();

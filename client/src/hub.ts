@@ -3,9 +3,9 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { RemoteError, readAuthorization } from 'hub-protocol';
+import { readAuthorization } from 'hub-protocol';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 import { keepAlive } from './ws.ts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
@@ -84,11 +84,13 @@ const MAX_BUFFERED = 64 * 2 ** 20;
 const CLOSE_TIMEOUT = 5000;
 
 /**
- * Makes a hub for an HTTP server of your own. Never throws.
+ * Makes a hub for an HTTP server of your own.
  * @param options - the clients, what to do with their messages, and limits
  * @returns the hub, whose `upgrade` the server calls
+ * @throws LocalError as the constructor of HubSession, for `nodeId`, `staticKey` and `session`
  */
 export function createHub(options: WebSocketHubOptions): Hub {
+  assertServes(options);
   const { maxConnections = 1000 } = options;
   const limits = { maxPayload: MAX_PAYLOAD, closeTimeout: CLOSE_TIMEOUT };
   const sockets = new WebSocketServer({ noServer: true, ...limits });
@@ -123,7 +125,7 @@ export function createHub(options: WebSocketHubOptions): Hub {
  * Starts a hub.
  * @param options - the clients, what to do with their messages, where to listen
  * @returns the hub, when it listens
- * @throws the system's error, with the `syscall` `listen`, if the port cannot be used
+ * @throws LocalError as `createHub`; the system's error, with the `syscall` `listen`, if the port cannot be used
  */
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const { tls, port = 0, host = '127.0.0.1' } = options;
@@ -153,11 +155,11 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
 }
 
 /**
- * Serves one connection that your own server has accepted. Never throws.
+ * Serves one connection that your own server has accepted. Never throws: an error ends the connection, and `onFault` is called.
  * @param socket - a WebSocket of `ws`, or what behaves like one
  * @param accessKey - what the client says it is; `undefined` if it does not say
  * @param options - as for `createHub`
- * @returns the connection; `undefined` if the client is unknown
+ * @returns the connection; `undefined` if the client is unknown, or cannot be served
  */
 export function serveSocket(
   socket: Socket,
@@ -165,15 +167,7 @@ export function serveSocket(
   options: WebSocketHubOptions,
 ): HubConnection | undefined {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
-  const client = accessKey === undefined ? undefined : options.clients.get(accessKey);
-  if (accessKey === undefined || client === undefined) {
-    socket.close(1008);
-    const message =
-      accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
-    options.onRefused?.(new RemoteError('access-refused', message), 'new');
-    return undefined;
-  }
-  const connection = new ServedConnection(accessKey, client, options, {
+  const connection = ServedConnection.of(accessKey, options, {
     write(data) {
       if ((socket.bufferedAmount ?? 0) > MAX_BUFFERED) socket.terminate();
       else socket.send(data);
@@ -181,6 +175,7 @@ export function serveSocket(
     close: (code) => socket.close(code),
     cut: () => socket.terminate(),
   });
+  if (connection === undefined) return undefined;
   keepAlive(socket, options.pingEvery);
   socket.on('message', (data, isBinary) => connection.receive(isBinary ? (data as Buffer) : data.toString()));
   socket.on('close', (code) => connection.closed(code));

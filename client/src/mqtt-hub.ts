@@ -2,9 +2,8 @@
  * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
-import { RemoteError } from 'hub-protocol';
 import mqtt, { type MqttClient } from 'mqtt';
-import { type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 
 /** A broker, and the hub's account there. */
 export interface BrokerAccount {
@@ -28,7 +27,7 @@ export interface MqttHubOptions extends ServedOptions {
   idle?: number | undefined;
   /** The pause before the hub connects again to a broker that it has lost, in milliseconds (default 1000). */
   reconnectAfter?: number | undefined;
-  /** Called when the broker is lost, or cannot be reached again (default: nobody is). */
+  /** Called when the broker is lost, or cannot be reached again (default: none). */
   onLost?: ((error: Error | undefined) => void) | undefined;
 }
 
@@ -49,10 +48,11 @@ interface Peer {
  * Starts a hub. When it loses the broker, all its sessions end, and it connects again.
  * @param options - the clients, what to do with their messages, and the broker
  * @returns the hub, when it is connected to the broker
- * @throws the error of `mqtt` if it cannot connect to the broker
+ * @throws LocalError as `createHub`; the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
-  const { broker, base, nodeId, clients, idle = 300_000, reconnectAfter = 1000 } = options;
+  assertServes(options);
+  const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000 } = options;
   const { url, ...account } = broker;
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();
@@ -72,14 +72,8 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   };
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
-    const client = clients.get(accessKey);
-    if (client === undefined) {
-      // Over MQTT silence is the only refusal.
-      options.onRefused?.(new RemoteError('access-refused', 'this hub does not know its access key'), 'new');
-      return;
-    }
     const end = (): void => forget(accessKey);
-    const served = new ServedConnection(accessKey, client, options, {
+    const served = ServedConnection.of(accessKey, options, {
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
         connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
@@ -87,6 +81,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       close: end,
       cut: end,
     });
+    if (served === undefined) return; // over MQTT silence is the only refusal
     peers.set(accessKey, { connection: served, idle: setTimeout(end, idle) });
     connections.add(served);
     served.start();

@@ -24,7 +24,7 @@ const MAX_PACKETS_AT_ONCE = 2000;
 /**
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
  * @param options - the identity, where to keep the keyring, and what may differ from the defaults
- * @returns the client, which connects as soon as listeners are added
+ * @returns the client. It connects once the code that called this has ended, so listeners that you add at once hear everything
  * @throws LocalError if the identity has no MQTT, or a broker or topics that must not be used; otherwise as `connect` over
  *   WebSocket
  * @example

@@ -50,14 +50,14 @@ export interface ConnectOptions {
    * from the keyring).
    */
   sharedSecret?: ((publicKey: Uint8Array) => Promise<Uint8Array>) | undefined;
-  /** Those of {@link ClientOptions}, such as `trust: 'pinned-only'` (default: theirs). */
+  /** Options of the ClientSession ({@link ClientOptions}), such as `trust: 'pinned-only'` (default: its defaults). */
   session?: Partial<Omit<ClientOptions, 'keyring' | 'siteId' | 'maxMessage' | 'readBinary'>> | undefined;
   /**
-   * Those of {@link PolicyOptions}, such as `onKkFailure: 'keep-pin'`, which asks a person before another key of a pinned hub is trusted
-   * (default: theirs).
+   * Options of the ConnectionPolicy ({@link PolicyOptions}), such as `onKkFailure: 'keep-pin'`, which asks a person before another key of a pinned hub is trusted
+   * (default: its defaults).
    */
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
-  /** Those of {@link SchedulerOptions}, such as `deadlines` (default: theirs). */
+  /** Options of the RequestScheduler ({@link SchedulerOptions}), such as `deadlines` (default: its defaults). */
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
 }
 
@@ -130,9 +130,9 @@ export interface AskOptions {
    * (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
    */
   timeout?: number | undefined;
-  /** Cancels the question: `ask` rejects with the reason (default: nothing does). The hub may act on a question that was sent. */
+  /** Cancels the question: `ask` rejects with the reason (default: none). The hub may act on a question that was sent. */
   signal?: AbortSignal | undefined;
-  /** Is called with each part of the answer, as it comes (default: wait for the whole). The parts together are the answer. */
+  /** Is called with each part of the answer, as it comes (default: none). The parts together are the answer. */
   onPart?: ((part: Part) => void) | undefined;
 }
 
@@ -159,7 +159,7 @@ export interface AskError extends Error {
 export interface QueryOptions {
   /** How long to wait for a connection and for the answer together, in milliseconds (default 60000). */
   timeout?: number | undefined;
-  /** Ends the waiting: the promise rejects with its reason (default: nothing does). */
+  /** Ends the waiting: the promise rejects with its reason (default: none). */
   signal?: AbortSignal | undefined;
 }
 
@@ -167,7 +167,7 @@ export interface QueryOptions {
 export interface CascadeOptions extends QueryOptions {
   /** How long to collect answers, in milliseconds (default 10000). Nobody knows how many come. */
   timeout?: number | undefined;
-  /** Called with each answer as soon as it is complete (default: wait for all). */
+  /** Called with each answer as soon as it is complete (default: none). */
   onAnswer?: ((answer: MeshAnswer) => void) | undefined;
 }
 

@@ -24,7 +24,7 @@ export interface ReactNativeOptions extends ConnectOptions {
 /**
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @param options - the identity, where to keep the keyring, and what may differ from the defaults
- * @returns the client, which connects as soon as listeners are added
+ * @returns the client. It connects once the code that called this has ended, so listeners that you add at once hear everything
  * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; any error of the storage
  * @example
  * import { derivePsk, parseIdentity } from 'hub-protocol';

@@ -16,7 +16,13 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket from 'ws';
 import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
-import { ConnectionPolicy, createKeyring, type JsonObject, parseJson } from '../../src/index.ts';
+import {
+  ConnectionPolicy,
+  createKeyring,
+  type JsonObject,
+  type LocalError,
+  parseJson,
+} from '../../src/index.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
 import { Timers } from './world.ts';
@@ -165,6 +171,37 @@ test('an exception while the hub handles one client ends the connection of that 
   other.say(utter('{"utterances":["hello"]}'));
   await other.reaches('message');
   assert.equal(heard, ['fail', 'hello']);
+});
+
+test('a client that is stored with a PSK of another length ends its connection alone', async () => {
+  clients.set('kiosk-7', { psk: randomBytes(31) });
+  await dial('kiosk-7').reaches('ended');
+  assert.equal(
+    faults.map((fault) => (fault as LocalError).code),
+    ['bad-length'],
+  );
+  await dial('kiosk-8').reaches('ready');
+});
+
+for (const [what, fails] of [
+  ['clients', { clients: { get: () => fail('clients') } }],
+  ['onRefused', { onRefused: () => fail('onRefused') }],
+] as const) {
+  test(`an exception in ${what} ends the connection alone`, async () => {
+    const { url } = await start(fails);
+    await dial('unknown', undefined, url).reaches('ended');
+    await dial('unknown', undefined, url).reaches('ended');
+    assert.equal(faults.map(String), [`Error: ${what}`, `Error: ${what}`]);
+  });
+}
+
+function fail(what: string): never {
+  throw new Error(what);
+}
+
+test('a hub that could serve nobody does not start', async () => {
+  const code = await start({ staticKey: randomBytes(31) }).catch((error: LocalError) => error.code);
+  assert.is(code, 'bad-length');
 });
 
 test('a client’s first pinned key stays, and a slower connection with another key is refused', async () => {

@@ -98,6 +98,14 @@ test('an exception while it handles one client ends the session of that client a
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
 });
 
+test('a client that is stored with a PSK of another length ends its session alone', async () => {
+  clients.set('kiosk-7', { psk: randomBytes(31) });
+  connectAs('kiosk-7');
+  while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  assert.match(String(faults[0]), 'bad-length');
+  assert.is((await connectAs('kiosk-8').ask('hello')).reply.text, 'heard hello');
+});
+
 test('a hub that loses its broker connects again, and its clients come back', async () => {
   const client = connectAs('kiosk-7');
   assert.is((await client.ask('hello')).reply.text, 'heard hello');
