@@ -31,15 +31,8 @@ import { replaceFolders } from './replace.ts';
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
 /** The providers of cryptography in dist/ that the package exports. */
 const PROVIDERS: readonly string[] = ['crypto/noble', 'crypto/noble-aesgcm', 'crypto/node', 'crypto/js'];
-/** The modules in dist/ that the package exports. */
-export const ENTRIES: readonly string[] = [...CORE_ENTRIES, ...PROVIDERS];
 /** The type files in dist/ that the package needs in addition to the single files' types. */
-export const TYPES: readonly string[] = ['types', ...ENTRIES];
-/** The modules in client/dist/ that the package exports, and its workers, which are found by their files. */
-export const CLIENT_ENTRIES: readonly string[] = [
-  ...['ws', 'mqtt', 'https', 'browser', 'react-native', 'hub', 'mqtt-hub'],
-  ...['derive-worker-on-node', 'derive-worker-in-browser'],
-];
+export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS];
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 

@@ -30,7 +30,7 @@ const PROGRAMS: readonly Program[] = [
   {
     question: 'Does any sequence of events in a small model break an invariant?',
     command: 'evidence/searches/explore/run',
-    time: 'half a minute',
+    time: 'two minutes',
     page: 'docs/evidence/searches.md',
     parts: ['exploration'],
   },

@@ -7,11 +7,12 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { manifestOf } from './parts.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const client = fileURLToPath(new URL('../client/dist/', import.meta.url));
 rmSync(dist, { recursive: true, force: true });
-const { CLIENT_ENTRIES, ENTRIES, TYPES } = await import('./build.ts');
+const { TYPES } = await import('./build.ts');
 // The code below changes dist/, so make the next build rebuild it.
 rmSync(`${dist}.inputs`);
 const isSingleFile = (file: string): boolean => file.startsWith('hub-protocol');
@@ -20,8 +21,15 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
     file.endsWith('.d.ts') && !isSingleFile(file) && !TYPES.includes(file.slice(0, -'.d.ts'.length));
   if (isType || file.endsWith('.map')) rmSync(dist + file);
 }
-await joinModules(dist, ENTRIES, isSingleFile);
-await joinModules(client, CLIENT_ENTRIES);
+await joinModules(dist, modulesOf('.'), isSingleFile);
+// Workers are found by their files.
+await joinModules(client, [...modulesOf('client'), 'derive-worker-on-node', 'derive-worker-in-browser']);
+
+/** The modules in the folder dist/ of a package that it exports, without `.js`. */
+function modulesOf(folder: string): string[] {
+  const files = Object.values(manifestOf(folder).exports!).map((targets) => Object(targets).default);
+  return files.flatMap((file) => /^\.\/dist\/([^*]+)\.js$/.exec(file)?.[1] ?? []);
+}
 
 /**
  * Makes one file of each entry, and others of what several share, so that a class is the same one in all of them. The other modules are
