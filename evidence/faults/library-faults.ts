@@ -794,12 +794,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
     '',
   ]),
-  fault(
-    'argon2id-own-lane-only',
-    'argon2id',
-    [],
-    ['src/noise/argon2id.ts', 'pass === 0 && slice === 0 ? lane : j2 % this.lanes', 'lane'],
-  ),
+  fault('argon2id-own-lane-only', 'argon2id', 'Argon2id: tags are wrong with several lanes alone', [
+    'src/noise/argon2id.ts',
+    'pass === 0 && slice === 0 ? lane : j2 % this.lanes',
+    'lane',
+  ]),
   fault(
     'argon2id-short-tag',
     'argon2id',

@@ -91,26 +91,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '    if not isinstance(value, (dict, list)):\n        raise Refused("bad-json")\n    check_json(value, MAX_JSON_DEPTH)\n',
   ]),
   // Envelopes, HELLO and the offer
-  fault(
-    'odd-hex-padded',
-    'session',
-    [],
-    [
-      PROTOCOL,
-      'return binascii.unhexlify(text)',
-      'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
-    ],
-  ),
-  fault(
-    'envelopes-need-every-field',
-    'session',
-    [],
-    [
-      ENVELOPES,
-      'isinstance(envelope.get("msg_type"), str):',
-      'isinstance(envelope.get("msg_type"), str) or "route" not in envelope:',
-    ],
-  ),
+  fault('odd-hex-padded', 'session', 'msg: an odd number of digits is read', [
+    PROTOCOL,
+    'return binascii.unhexlify(text)',
+    'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
+  ]),
+  fault('envelopes-need-every-field', 'session', 'envelopes: one without `route` is refused', [
+    ENVELOPES,
+    'isinstance(envelope.get("msg_type"), str):',
+    'isinstance(envelope.get("msg_type"), str) or "route" not in envelope:',
+  ]),
   fault(
     'handshake-is-no-shake',
     'session',
@@ -239,16 +229,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return hashlib.sha256(hashlib.sha256(encode(node_id)).digest()).digest()',
     ],
   ),
-  fault(
-    'psk-associated-node-id',
-    'psk',
-    [],
-    [
-      PROTOCOL,
-      'passes=3, memory=65536, lanes=1, length=KEY)',
-      'passes=3, memory=65536, lanes=1, length=KEY, data=encode(node_id))',
-    ],
-  ),
+  fault('psk-associated-node-id', 'psk', 'psk: Argon2id has the node id as its associated data', [
+    PROTOCOL,
+    'passes=3, memory=65536, lanes=1, length=KEY)',
+    'passes=3, memory=65536, lanes=1, length=KEY, data=encode(node_id))',
+  ]),
   fault('psk-in-hexadecimal', 'psk', 'psk: it is 32 digits of its own hexadecimal form', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
@@ -555,7 +540,12 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       '            if hello.get("error") == "no-hello":\n                raise Refused("no-hello")\n            yield hello\n            return\n',
     ],
   ),
-  fault('hub-takes-every-hello', 'session', [], [SESSION, '            self.expects_hello = False\n', '']),
+  fault(
+    'hub-takes-every-hello',
+    'session',
+    'HELLO: a later message of this type is taken for the client’s HELLO',
+    [SESSION, '            self.expects_hello = False\n', ''],
+  ),
   fault(
     'hub-needs-every-field-of-message-1',
     'session',
@@ -569,7 +559,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'hub-needs-the-version-of-a-client',
     'session',
-    [],
+    'message 1: a hub refuses it without max_protocol_version',
     [
       SESSION,
       'if "max_protocol_version" in payload:\n            check_version(payload)',

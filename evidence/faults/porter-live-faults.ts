@@ -174,7 +174,7 @@ export const PORTER_LIBRARY_FAULTS: readonly Fault[] = [
   fault(
     'names-taken-from-message-3',
     'session',
-    [],
+    'message 3: it is refused as one without pattern and suite',
     [
       HUB,
       'const { handshake } = this;\n    if (handshake === undefined) throw errors.nothingChosen();',

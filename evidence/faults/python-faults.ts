@@ -357,7 +357,7 @@ export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'associated-data-of-a-byte',
     'handshake seal open',
-    [],
+    'associated data: transport messages have a byte of zero',
     [PROTOCOL, 'return operation(b"", data)', 'return operation(b"\\0", data)'],
   ),
   fault('counter-of-four-bytes', 'seal open', 'nonce: the counter ends too early', [

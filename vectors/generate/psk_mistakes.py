@@ -9,6 +9,7 @@ import hashlib
 import unicodedata
 
 from argon2.low_level import Type, hash_secret_raw
+from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 import files
 
@@ -17,7 +18,7 @@ RIGHT = {"time_cost": 3, "memory_cost": 65536, "parallelism": 1, "hash_len": 32,
 # What libraries and guides take where nothing is said, if more than one parameter is wrong then.
 DEFAULTS = [(1, 65536, 4), (2, 19456, 1), (1, 47104, 1), (4, 9216, 1), (5, 7168, 1), (2, 16384, 1), (2, 1024, 2)]
 HEAD = """\
-/** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi. */
+/** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi and OpenSSL. */
 export const PSK_MISTAKES: readonly string[] = [
 """
 
@@ -111,6 +112,8 @@ def build(tests):
                 changes.append((name, *wrong, {}))
         if is_plain:
             found[hashlib.sha256(bytes.fromhex(test["psk"])).hexdigest()[:32]] = "hashed"
+            with_data = Argon2id(salt=right[1], length=32, iterations=3, lanes=1, memory_cost=65536, ad=node_id.encode())
+            found[with_data.derive(right[0]).hex()[:32]] = "data: node id"
         for name, own_password, salt, change in changes:
             found[derive(own_password, salt, **change)[:32]] = name
     lines = [f"  '{psk} {name}',\n" for psk, name in found.items()]

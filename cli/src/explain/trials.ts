@@ -19,7 +19,7 @@ import { type Handshake, replay } from './replay.ts';
 export const PASSWORD = 'the password (--password or --identity), or the PSKs (--psk, --hub-psk)';
 
 /** More candidates than this are not informative. */
-const FEW = 6;
+const FEW = 7;
 
 const OTHER: { readonly [role in Role]: Role } = { client: 'hub', hub: 'client' };
 const NAMES = ['message 1', 'message 2', 'message 3', 'the first transport message'];

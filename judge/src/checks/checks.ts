@@ -25,6 +25,7 @@ import {
   refutesCanonicalJson,
 } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
+import { refutesReading } from '../mistakes/payload.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
 import {
@@ -104,6 +105,7 @@ interface PlainOptions {
   readonly mistakesIn?: (test: Vector, response: Fields) => Causes;
   /** As in Check. */
   readonly refutes?: (test: Vector, cause: string) => boolean;
+  readonly contradicts?: NonNullable<Check['contradicts']>;
 }
 
 const EXACT: PlainOptions = { isExact: true };
@@ -135,7 +137,12 @@ export const CHECKS: { readonly [type: string]: Check } = {
     refutes: refutesReassembly,
     contradicts: contradictsReassembly,
   },
-  Session: { operation: 'session', check: checkSession, contradicts: contradictsSession },
+  Session: {
+    operation: 'session',
+    check: checkSession,
+    refutes: ({ steps }, cause) => refutesReading(steps, cause),
+    contradicts: contradictsSession,
+  },
   Identity: { operation: 'identity', check: checkIdentity },
   SelectEndpoint: plain(
     'endpoint',
@@ -185,8 +192,21 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],
     ['tag'],
+    { mistakesIn: mistakesInTag, contradicts: isOfOneLane },
   ),
 };
+
+const LANES = 'Argon2id: tags are wrong with several lanes alone, in which a block may refer to another lane';
+
+/** The cause of a wrong tag, if those of one lane are right. */
+function mistakesInTag({ error, parallelism, tag }: Vector, response: Fields): Causes {
+  const isTag = error === undefined && String(response.tag).length === tag.length;
+  return isTag && parallelism > 1 ? [LANES] : [];
+}
+
+function isOfOneLane({ error, parallelism }: Vector, _failure: unknown, cause: string): boolean {
+  return cause === LANES && error === undefined && parallelism === 1;
+}
 
 /**
  * One request with some fields of the vector, one response with others.
@@ -195,11 +215,17 @@ function plain(
   operation: string,
   requestFields: readonly string[],
   responseFields: readonly string[],
-  { isExact = false, mistakesIn = () => [], refutes = () => false }: PlainOptions = {},
+  {
+    isExact = false,
+    mistakesIn = () => [],
+    refutes = () => false,
+    contradicts = () => false,
+  }: PlainOptions = {},
 ): Check {
   return {
     operation,
     refutes,
+    contradicts,
     async check(test, ask) {
       const response = await ask({ op: operation, ...pick(test, requestFields) });
       checkResponse(test, response, pick(test, responseFields), () => mistakesIn(test, response));

@@ -3,7 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
 import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
-import { excessOf, mistakesInHello } from '../mistakes/payload.ts';
+import { excessOf, mistakesInHello, mistakesInReading } from '../mistakes/payload.ts';
 import {
   bytesToUtf8,
   canonicalJson,
@@ -98,7 +98,11 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
   const accepts = has(expected, 'close') && !has(got, 'close');
   const rejects = !has(expected, 'close') && has(got, 'close');
-  const inEvents = [...mistakesInEvents(expected, got, opener), ...mistakesInOrder(expected, got)];
+  const inReading = mistakesInReading(opener.steps[opener.step]!, expected, got, opener.isHub);
+  const inEvents =
+    inReading.length > 0
+      ? inReading
+      : [...mistakesInEvents(expected, got, opener), ...mistakesInOrder(expected, got)];
   if (inEvents.length > 0) throw new Failure(difference, inEvents, accepts, rejects);
   for (const [index, event] of expected.entries()) {
     const other = got[index] ?? {};

@@ -71,6 +71,7 @@ function sentence(name: string): string {
   if (what === 'lanes') return `Argon2id has ${value} lanes; it has 1`;
   if (what === 'costs') return inCosts(value);
   if (what === 'arguments') return 'password and salt are swapped';
+  if (what === 'data') return 'Argon2id has the node id as its associated data; it has none';
   if (what === 'hashed') return 'it is hashed; it is what Argon2id returns';
   if (what === 'length') return `it has ${value} bytes; it has 32`;
   if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';

@@ -43,7 +43,7 @@ export interface Mistake {
   readonly staticInClear?: true;
   readonly prologue?: 'left-out' | 'hashed-before' | 'skipped-if-empty' | 'after-pre-messages';
   /** Missing in the handshake, or the handshake hash in transport messages. */
-  readonly associatedData?: 'left-out' | 'in-transport';
+  readonly associatedData?: 'left-out' | 'in-transport' | 'zero-in-transport';
   /** The input that EncryptAndHash mixes into the hash in place of the ciphertext. */
   readonly mixes?: 'plaintext' | 'nothing' | 'nothing-of-static' | 'nothing-of-payload';
   /** An empty payload is sent as nothing rather than as a tag. */
@@ -187,6 +187,11 @@ export const MISTAKES: readonly Mistake[] = [
     cause:
       'associated data: transport messages have the handshake hash; they have none (Noise spec, section 5.2)',
     associatedData: 'in-transport',
+  },
+  {
+    cause:
+      'associated data: transport messages have a byte of zero; they have none (Noise spec, section 5.2)',
+    associatedData: 'zero-in-transport',
   },
   {
     cause:

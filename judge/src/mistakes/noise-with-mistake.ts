@@ -65,7 +65,9 @@ export class NoiseWithMistake {
 
   /** The associated data of transport messages. */
   get transportData(): Uint8Array {
-    return this.mistake.associatedData === 'in-transport' ? this.hash : NO_BYTES;
+    const { associatedData } = this.mistake;
+    if (associatedData === 'zero-in-transport') return new Uint8Array(1);
+    return associatedData === 'in-transport' ? this.hash : NO_BYTES;
   }
 
   /** Mixes the prologue and the public keys of the pre-messages into the hash. */

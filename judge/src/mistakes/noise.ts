@@ -280,8 +280,18 @@ export function mistakesInSealing(
     (mistake) =>
       ((mistake.nonce !== undefined && mistake.nonce !== 'never-reset') ||
         mistake.tagFirst === true ||
+        mistake.associatedData === 'zero-in-transport' ||
         (mistake.cipher !== undefined && suite.includes('ChaChaPoly'))) &&
-      isSealed(mistake, suite, key, counter, index, plaintext, got),
+      isSealed(
+        mistake,
+        suite,
+        key,
+        counter,
+        index,
+        plaintext,
+        got,
+        new Uint8Array(mistake.associatedData === undefined ? 0 : 1),
+      ),
     false,
   );
 }

@@ -1,6 +1,7 @@
-/** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi. */
+/** The first 16 bytes of the PSKs of mistakes. Written by vectors/generate/psk_mistakes.py with argon2-cffi and OpenSSL. */
 export const PSK_MISTAKES: readonly string[] = [
   '054c3c337d93f30578457f896cef4c8f hashed',
+  '68b7fa641e8df0636507ebea1cf7d643 data: node id',
   'd7264f247affe2c311690918814e2158 passes 1',
   'b2ce4c150ff62a64454adc54442a7ce9 passes 2',
   'de0c4c8835898ab7d99d75db7cfebf7a passes 4',
