@@ -16,6 +16,8 @@ export interface BrokerOptions {
 
 export interface Broker {
   url: string;
+  /** Waits until somebody subscribes to a topic filter. */
+  subscribed(filter: string): Promise<void>;
   /** Drops all connections. */
   drop(): void;
   stop(): Promise<void>;
@@ -58,6 +60,14 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${port}`,
+    subscribed: (filter) =>
+      new Promise((resolve) => {
+        broker.on('subscribe', function heard(subscriptions) {
+          if (!subscriptions.some(({ topic }) => topic === filter)) return;
+          broker.off('subscribe', heard);
+          resolve();
+        });
+      }),
     drop,
     async stop() {
       drop();
