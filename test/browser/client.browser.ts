@@ -1,4 +1,5 @@
 /** The client in a page of Chromium: WebSocket, worker, localStorage. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -65,6 +66,29 @@ test('a page derives the PSK in a worker, asks, and reconnects with the keyring 
     assert.ok(visits[0]!.progress > 50);
   } finally {
     await hub.stop();
+  }
+});
+
+test('the worker with WebAssembly of the guide derives the same PSK, and reports why it failed', async () => {
+  const guide = readFileSync(new URL('../../docs/guides/browser.md', import.meta.url), 'utf8');
+  const programs = [...guide.matchAll(/^```js\n\/\/ (derive.*\.js)\n([\s\S]*?)^```$/gm)];
+  const page = `import { derive } from './derive.js';
+    const salt = new Uint8Array(Number(location.search.slice(1)));
+    const { signal } = new AbortController();
+    const result = await derive('grün 🗝', salt, () => {}, signal).then((psk) => [...psk], String);
+    await fetch('/result', { method: 'POST', body: JSON.stringify(result) });`;
+  const folder = new URL('../../dist/derive-wasm/', import.meta.url); // inside the project, so that it finds hash-wasm
+  mkdirSync(folder, { recursive: true });
+  try {
+    for (const [, name, code] of [...programs, ['', 'page.js', page]])
+      writeFileSync(new URL(name!, folder), code!);
+    const scripts = ['page.js', 'derive-worker.js'].map((name) => new URL(name, folder).href);
+    const salt = new Uint8Array(32);
+    assert.equal(await runPage(scripts, '?32'), [...derivePsk({ crypto, password: 'grün 🗝', salt })]);
+    assert.match(String(await runPage(scripts, '?7')), /salt/i);
+    assert.match(String(await runPage(scripts.slice(0, 1), '?32')), 'derive-worker.js did not load');
+  } finally {
+    rmSync(folder, { recursive: true });
   }
 });
 
