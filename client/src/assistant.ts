@@ -88,6 +88,12 @@ export class Assistant {
   }
 }
 
+/** Whether an event has an utterance, or the session of utterances that declare none. */
+export function isForAnswer(event: HubSessionEvent): boolean {
+  if (event.type === 'message' && event.kind === 'json') return readHubEvent(event.text)?.type === UTTERANCE;
+  return event.type === 'hello';
+}
+
 /** A client may send anything in place of a text, such as an object that throws when it is converted to a string. */
 function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;

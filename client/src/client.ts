@@ -183,7 +183,7 @@ export class Client {
    * abort it rejects with the reason of the signal. A question that was not sent by then never is.
    * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
    * @param options - how to ask
-   * @returns when the request has ended: `ending` says how, `reply.text` is the answer, and `tell` says why it is missing or
+   * @returns the answer, once the request has ended: `ending` says how, `reply.text` is the text, and `tell` says why it is missing or
    *   incomplete: show it, too
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {

@@ -8,7 +8,7 @@ import {
   RemoteError,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { Assistant } from './assistant.ts';
+import { Assistant, isForAnswer } from './assistant.ts';
 
 /** The options of a hub over any transport. */
 export interface ServedOptions {
@@ -19,11 +19,11 @@ export interface ServedOptions {
   /** The clients by access key, such as a `Map`. Changes apply to the next connection. */
   clients: HubClients;
   /**
-   * Answers an utterance of a client, at once or later (default: repeats it). Denies all other requests. A hub whose messages mean
-   * something else passes `onEvent`.
+   * Answers an utterance of a client, at once or later (default: repeats it). Without `onEvent`, all other requests are denied, and
+   * bytes come back.
    */
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
-  /** Called with everything that happens on a connection, in place of `answer` (default: none). */
+  /** Called with everything that happens on a connection (default: none). Utterances are then answered only if `answer` is passed, too. */
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
   /** Called when `clientKey` of a client has been set, to store it (default: none). If it throws, the key is not pinned. */
   onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
@@ -64,7 +64,7 @@ export interface HubClient {
   clientKey?: Uint8Array | undefined;
 }
 
-/** What happens on a connection: `ready`, `hello`, `message`, `dropped`, and once, at last, `ended`. */
+/** What happens on a connection: `ready`, `hello`, `message`, `dropped`, and once, at last, `ended`. {@link HubSessionEvent} has their fields. */
 export type HubConnectionEvent = Exclude<HubSessionEvent, { type: 'transmit' | 'pin' | 'close' }>;
 
 /** A connection of a client. */
@@ -75,7 +75,7 @@ export interface HubConnection {
   readonly state: HubSession['state'];
   /**
    * Sends a JSON message.
-   * @param envelope - such as an envelope
+   * @param envelope - plain data, such as an envelope; a string has to be JSON text, and is sent unchanged
    * @returns false if the connection is not ready
    * @throws LocalError `message-too-long`, or another code for a value that cannot be written as JSON
    */
@@ -154,7 +154,7 @@ export class ServedConnection implements HubConnection {
     this.#options = options;
     this.#line = line;
     this.#session = sessionOf(client, options);
-    this.#onEvent = options.onEvent ?? this.#assist();
+    this.#onEvent = this.#listener();
     this.#deadline = setTimeout(() => {
       if (!this.#isReady) line.cut();
     }, handshakeTimeout);
@@ -265,6 +265,18 @@ export class ServedConnection implements HubConnection {
     const message = 'the client does not speak protocol 3: update it';
     const cause = this.#isOlder ? new RemoteError('protocol-version', message) : error;
     this.#options.onRefused?.(cause, this.#before, this.accessKey);
+  }
+
+  /** What hears all events: `onEvent`, and then `answer`, of the utterances. */
+  #listener(): NonNullable<ServedOptions['onEvent']> {
+    const { answer, onEvent } = this.#options;
+    if (onEvent === undefined) return this.#assist();
+    if (answer === undefined) return onEvent;
+    const assist = this.#assist();
+    return (event, client) => {
+      onEvent(event, client);
+      if (!this.#isOver && isForAnswer(event)) assist(event, client);
+    };
   }
 
   /** Answers utterances. */

@@ -9,7 +9,7 @@ import { isBlank } from './white-space.ts';
 export interface HubEvent {
   /** The type of the event, such as `speak`. */
   readonly type: string;
-  /** The event's data; empty if it carries none. */
+  /** The event's data; empty if it carries none. A number such as `12.5` is a JsonNumber: `Number(value)` converts it. */
   readonly data: JsonObject;
   /** The id of the request that the event answers, if it carries one. */
   readonly requestId: string | undefined;

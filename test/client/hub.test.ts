@@ -250,6 +250,34 @@ test('what the messages of a client mean is up to the caller', async () => {
   ]);
 });
 
+test('a hub with messages of its own answers utterances beside them, in the session of the HELLO, and nothing else', async () => {
+  const seen: string[] = [];
+  const one = await start({
+    answer: (text) => `You said: ${text}`,
+    onEvent: (event) => void seen.push(event.type),
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  client.say('{"msg_type":"bus","payload":{"type":"reading","data":{"celsius":12.5},"context":{}}}');
+  client.say(utterance('hello'));
+  await until(() => client.replies.length >= 2);
+  assert.match(JSON.stringify(client.replies[0]), /"You said: hello".*"session_id":"[^":]+:(?!unknown)/);
+  assert.equal(seen, ['ready', 'hello', 'message', 'message']);
+});
+
+test('a client that onEvent hangs up on is not answered', async () => {
+  let asked = 0;
+  const one = await start({
+    answer: () => `${asked++}`,
+    onEvent: (event, client) => event.type === 'message' && client.close(4001),
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  client.say(utterance('hello'));
+  await client.reaches('ended');
+  assert.is(asked, 0);
+});
+
 test('an exception in onEvent ends the connection of that client, which is told so', async () => {
   const seen: string[] = [];
   const one = await start({

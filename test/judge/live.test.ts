@@ -135,6 +135,13 @@ test('names a peer that does not answer pings, or writes JSON again', async () =
   }
 });
 
+test('names no pong as the cause if a hub has closed the connection', async () => {
+  const clientKey = nodeCrypto.x25519.publicKey(randomBytes(32));
+  const [verdict] = await judgeHub({ only: ['ping'], options: () => ({ clientKey }) });
+  assert.equal(verdict!.failure!.causes, []);
+  assert.match(verdict!.failure!.difference!.got, /^the connection closed/);
+});
+
 test('names a client that masks with zeros, with one mask, or not at all', async () => {
   const masks = (value: number) => ({ generateMask: (mask: Buffer) => mask.fill(value) });
   assert.match(await said('masks', { socket: masks(7) }), /^failed: WebSocket: all frames .* the same mask/);

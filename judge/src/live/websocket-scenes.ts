@@ -24,6 +24,7 @@ export const WEBSOCKET_SCENES: readonly TransportScene[] = [
     name: 'ping',
     comment: 'A ping is answered with a pong.',
     async play(talk, connection) {
+      await talk.expectEcho('json', 10); // a hub that has refused the judge answers no ping either
       await expectPong(connection);
       await talk.expectEcho('json', 20);
     },
