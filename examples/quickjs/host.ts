@@ -126,5 +126,5 @@ export async function startClient({ store, password, open, send, close, say }: H
 }
 
 function newArrayBuffer(context: QuickJSContext, bytes: Uint8Array): QuickJSHandle {
-  return context.newArrayBuffer(bytes.slice().buffer as ArrayBuffer);
+  return context.newArrayBuffer(new Uint8Array(bytes).buffer);
 }
