@@ -1,12 +1,24 @@
 /**
  * A program around QuickJS, here npm's quickjs-emscripten. It provides the socket, the storage, the time and the randomness, and
- * passes on incoming messages.
+ * passes on incoming messages. To ask the hub whose command `hub` wrote a folder:
+ *
+ *   node --import tsx examples/quickjs/host.ts hub "What time is it?"
+ *
+ * The keyring is stored in that folder, as for `ask` and `chat`.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { derivePsk } from 'hub-protocol';
+import {
+  authorizedUrl,
+  buildUtterance,
+  derivePsk,
+  parseIdentity,
+  readHubEvent,
+  selectEndpoint,
+} from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { getQuickJS, type QuickJSContext, type QuickJSHandle } from 'quickjs-emscripten';
+import WebSocket from 'ws';
 
 export interface HostOptions {
   /** Holds `connection`, as `hub-protocol-cli provision` writes it, and `keyring`, once there is one. */
@@ -127,4 +139,51 @@ export async function startClient({ store, password, open, send, close, say }: H
 
 function newArrayBuffer(context: QuickJSContext, bytes: Uint8Array): QuickJSHandle {
   return context.newArrayBuffer(new Uint8Array(bytes).buffer);
+}
+
+async function ask(folder: string, text: string): Promise<void> {
+  const identity = parseIdentity(readFileSync(`${folder}/identity.json`, 'utf8'));
+  const { accessKey, siteId, password } = identity;
+  const path = `${folder}/identity.keyring.json`;
+
+  class Files extends Map<string, string> {
+    override set(name: string, value: string): this {
+      if (name === 'keyring') {
+        writeFileSync(`${path}.new`, value, { mode: 0o600 });
+        renameSync(`${path}.new`, path); // a power failure leaves the old file or the new one
+      }
+      return super.set(name, value);
+    }
+  }
+  const store = new Files().set('connection', JSON.stringify({ access_key: accessKey, site_id: siteId }));
+  if (existsSync(path)) Map.prototype.set.call(store, 'keyring', readFileSync(path, 'utf8'));
+
+  let socket: WebSocket;
+  const client = await startClient({
+    ...{ store, password },
+    open() {
+      const { url } = selectEndpoint(identity, { supported: ['wss'] });
+      const own = new WebSocket(authorizedUrl(url, 'quickjs', accessKey), {
+        ca: readFileSync(`${folder}/ca.pem`),
+      });
+      socket = own;
+      own.on('message', (data, isBinary) => client.received(isBinary ? (data as Buffer) : String(data)));
+      own.on('error', ({ message }) => console.error(message));
+      own.on('close', (code) => client.closed(code));
+    },
+    send: (data) => socket.send(data),
+    close: () => socket.close(),
+    say(line) {
+      const event = readHubEvent(line);
+      if (event === undefined) console.log(line);
+      if (line.startsWith('ready')) setImmediate(() => client.send(buildUtterance({ requestId: '1', text })));
+      if (event?.type === 'speak') console.log(event.data.utterance);
+      if (event?.type === 'ovos.utterance.handled') process.exit();
+    },
+  });
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [folder = 'hub', text = 'What time is it?'] = process.argv.slice(2);
+  await ask(folder, text);
 }

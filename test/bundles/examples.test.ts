@@ -3,12 +3,17 @@
  * modules, which shows only that it uses the library rightly. bridge.test.ts has the one for Espruino, and storage.test.ts what
  * both store.
  */
-import { readFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import {
   ClientSession,
   type CryptoProvider,
   createKeyring,
+  derivePsk,
   HubSession,
   type HubSessionEvent,
   parseKeyring,
@@ -16,6 +21,8 @@ import {
 } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
@@ -68,6 +75,38 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
   const device = parseKeyring(store.get('keyring')!, IDENTITY.access_key);
   assert.equal(device.pins.length, 1);
   assert.is(device.staticKeyIsFresh, false);
+});
+
+test('the program around QuickJS asks a hub over TLS', async () => {
+  const { ca, ...tls } = await localhostCertificate();
+  const clients = new Map([
+    ['kiosk-7', { psk: derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' }) }],
+  ]);
+  const hub = await serveHub({ tls, clients, nodeId: 'hub-1', staticKey: randomBytes(32) });
+  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+  const identity = {
+    access_key: 'kiosk-7',
+    password: 'correct horse',
+    site_id: 'lobby',
+    data_plane_endpoints: { wss: hub.url },
+  };
+  writeFileSync(join(folder, 'identity.json'), JSON.stringify(identity));
+  writeFileSync(join(folder, 'ca.pem'), ca);
+  try {
+    for (const pattern of ['XXpsk2', 'KKpsk0']) {
+      const { stdout } = await promisify(execFile)(process.execPath, [
+        '--import',
+        'tsx',
+        'examples/quickjs/host.ts',
+        folder,
+        'hello',
+      ]);
+      assert.is(stdout, `ready: ${pattern}\nYou said: hello\n`);
+    }
+  } finally {
+    await hub.stop();
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('the QuickJS example does not answer a hub whose pin the host did not store', async () => {

@@ -60,6 +60,7 @@ function faultIn(line: string): string | undefined {
   if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
   if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it
   if (/^openssl /.test(line)) return undefined; // examples/hub.test.ts runs them
+  if (/^npx esbuild /.test(line)) return undefined; // package/bundlers.package.ts bundles a page with it
   if (/^npx hub-protocol-judge /.test(line)) return undefined; // judge/cli.test.ts has its options
   if (/^(?:(?:pip|hivemind-core|python) |ovos-)/.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
   const [, command, rest = ''] = /^npx hub-protocol-cli (\w+)(.*)$/.exec(line) ?? [];
