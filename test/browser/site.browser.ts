@@ -139,6 +139,7 @@ for (const width of [400, 1400]) {
       'docs/',
       'docs/reference/sessions',
       'docs/reference/devices',
+      'docs/reference/api/identity',
       'docs/evidence/mcu',
       'SECURITY',
     ]) {
