@@ -86,7 +86,8 @@ function storedSlots() {
   return SLOTS.map((name) => storage.read(name));
 }
 
-let changes = JSON.parse(hub.readSlots(storedSlots())); // {pins, psks, …}: lists of {node_id, key}
+const slots = storedSlots();
+let changes = JSON.parse(hub.readSlots(slots)); // {pins, psks, …}: lists of {node_id, key}
 let suspects = []; // the node ids of pins after `pin-suspect`, which is not stored
 
 /** Stores a changed list of pins. Throws if a slot cannot be read back. */
@@ -99,6 +100,14 @@ function storePins(pins) {
     if (storage.read(name) !== next.text) throw new Error(name + ' was not stored');
   });
   changes = changed;
+}
+
+if (slots[0] !== slots[1]) {
+  try {
+    storePins(changes.pins); // a loss of power has left only one slot
+  } catch (error) {
+    console.log('one slot is damaged: ' + error); // the next change fails too
+  }
 }
 
 function fromStored(entries) {
