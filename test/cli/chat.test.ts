@@ -1,13 +1,15 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import workers from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { HubSession, type HubSessionEvent } from '../../src/index.ts';
+import { derivePsk, HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { freePort, HubProgram } from './hub-program.ts';
-import { Folder, IDENTITY, runIntoFile, runOnTerminal, runProgram } from './run.ts';
+import { Folder, IDENTITY, run, runIntoFile, runOnTerminal, runProgram } from './run.ts';
 
 const test = suite('chat');
 const folder = new Folder();
@@ -94,6 +96,11 @@ test('chat prints events above the prompt, and keeps the text typed so far', asy
   assert.match(lines.slice(at + 1).join('|'), said);
 });
 
+test('Ctrl+C ends chat', async () => {
+  const { code } = await runOnTerminal(['chat', identity], [['connected to hub.localhost', 'par\u0003']]);
+  assert.is(code, 0);
+});
+
 test('chat shows the AI disclosure before what the hub says unasked', async () => {
   const there = await playHub('hub-1', (event, say, socket) => {
     if (event.type !== 'ready') return;
@@ -116,7 +123,7 @@ test('chat fails if a question was not answered', async () => {
   });
   const { code, stdout, stderr } = await runProgram(['chat', elsewhere, '--allow-plaintext'], 'hello\n');
   assert.equal([code, stdout], [1, '']);
-  assert.match(stderr, /connecting again/);
+  assert.match(stderr, /^connecting again in \d{1,2} s$/m);
 });
 
 const played: WebSocketServer[] = [];
@@ -131,10 +138,13 @@ test.after.each(() => {
 async function playHub(
   nodeId: string,
   play: (event: HubSessionEvent, say: (type: string, data: object) => void, socket: WebSocket) => void,
+  heard: (url: string) => void = () => {},
+  psk: Uint8Array = new Uint8Array(32),
 ): Promise<string> {
-  const keys = { staticKey: randomBytes(32), psk: new Uint8Array(32) };
+  const keys = { staticKey: randomBytes(32), psk };
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  server.on('connection', (socket) => {
+  server.on('connection', (socket, { url }) => {
+    heard(url!);
     const session = new HubSession({ ...keys, crypto: nodeCrypto, randomBytes, nodeId });
     let context = {};
     const say = (type: string, data: object): void => {
@@ -162,7 +172,7 @@ async function playHub(
     static_key: '11'.repeat(32),
     static_key_is_fresh: true,
     pins: [],
-    psks: [{ node_id: nodeId, key: '00'.repeat(32), is_provisioned: true }],
+    psks: [{ node_id: nodeId, key: Buffer.from(psk).toString('hex'), is_provisioned: true }],
   });
   played.push(server);
   return there;
@@ -177,6 +187,53 @@ test('chat shows each message of a hub on one line', async () => {
   const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
   assert.is(stdout, 'hub: one > Is this the new key? two\n');
   assert.match(stderr, /^connected to hub 1$/m);
+});
+
+const answers: Parameters<typeof playHub>[1] = (event, say) => {
+  if (event.type !== 'message') return;
+  say('speak', { utterance: 'Hi.' });
+  say('ovos.utterance.handled', {});
+};
+
+test('ask and chat tell the hub which program they are', async () => {
+  const agents: unknown[] = [];
+  const there = await playHub('hub-1', answers, (url) => agents.push(readAuthorization(url)?.userAgent));
+  for (const args of [
+    ['ask', there, 'hello'],
+    ['chat', there],
+  ]) {
+    await runProgram([...args, '--allow-plaintext'], 'hello\n');
+  }
+  assert.equal(agents, ['hub-protocol-cli', 'hub-protocol-cli']);
+});
+
+test('ask gives up no derivation, neither after a minute nor when the hub does not wait for it', async () => {
+  const { now } = performance;
+  const { Worker } = workers;
+  let isLate = false;
+  let connections = 0;
+  const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
+  const there = await playHub('hub-1', answers, () => connections++, psk);
+  forgetPsk(there.replace('.json', '.keyring.json'));
+  workers.Worker = class extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      this.once('message', () => {
+        isLate = true;
+        for (const socket of played[0]!.clients) socket.terminate();
+      });
+    }
+  };
+  syncBuiltinESMExports();
+  performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
+  try {
+    const { code, stdout } = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
+    assert.equal([code, JSON.parse(stdout).ending, connections], [0, 'handled', 2]);
+  } finally {
+    Object.assign(performance, { now });
+    workers.Worker = Worker;
+    syncBuiltinESMExports();
+  }
 });
 
 test('ask and chat say that an answer is incomplete', async () => {
@@ -269,6 +326,7 @@ test('yes makes chat trust another key, and is not a question for the hub', asyn
   );
   assert.is(code, 0);
   assert.not.match(stdout, /You said: yes|yyee/);
+  assert.is(stdout.split('presents the key').length, 2); // it is told once
 });
 
 test('yes makes ask trust another key, and ask again', async () => {

@@ -31,6 +31,9 @@ ${FILES}`,
   run: ask,
 };
 
+/** The longest time that a question may take, in milliseconds. What fails ends it earlier. */
+const LONGEST = 86_400_000;
+
 async function ask(args: Arguments): Promise<Result> {
   const [path, ...words] = args.positionals;
   if (path === undefined || words.length === 0) {
@@ -39,15 +42,21 @@ async function ask(args: Arguments): Promise<Result> {
   const question = words.length === 1 && words[0] === '-' ? readQuestion() : words.join(' ');
   const say = (text: string): void => void process.stderr.write(printable(`${text}\n`));
   const { client, disclosed, failure, isRetried } = startTalk(path, args, askOnce, say);
-  client.on('deriving', ({ progress }) => show(progress, 'deriving the pre-shared key'));
-  // The client would connect again later, but a person is waiting. A part of an answer comes first.
+  // The client would connect again later, but a person is waiting. A part of an answer comes first. A derivation goes on although
+  // the hub has not waited for it, and takes minutes on a slow machine.
   const failed = new Promise<Error>((resolve) => {
-    let lost = new Error();
+    let lost: Error & { code?: string } = new Error();
+    let isDeriving = false;
+    client.on('deriving', ({ progress }) => {
+      isDeriving = progress < 1;
+      show(progress, 'deriving the pre-shared key');
+    });
     client.on('close', ({ error }) => {
       lost = error;
+      isDeriving &&= error.code === 'dropped' || error.code === 'timeout';
     });
     client.on('reconnect', ({ after }) => {
-      if (after > 0) setImmediate(resolve, lost);
+      if (after > 0 && !isDeriving) setImmediate(resolve, lost);
     });
     client.on('ask', ({ after, error }) => {
       if (after !== undefined) resolve(error);
@@ -58,7 +67,9 @@ async function ask(args: Arguments): Promise<Result> {
   };
   try {
     for (;;) {
-      const asked = client.ask(question, { onPart }).catch((error: Error & { code?: string }) => error);
+      const asked = client
+        .ask(question, { onPart, timeout: LONGEST })
+        .catch((error: Error & { code?: string }) => error);
       const finished = await Promise.race([asked, failed]);
       if ('ending' in finished) return resultOf(shownOf(finished), disclosed());
       if (await isRetried()) continue;
