@@ -198,13 +198,17 @@ class Talk {
   }
 
   #admit(): void {
-    this.#given.pass('session', 'the hub accepts this client and its key');
+    this.#accept();
     this.#end();
+  }
+
+  #accept(): void {
+    this.#given.pass('session', 'the hub accepts this client and its key');
   }
 
   #answer({ ending, tell, reply }: Answer): void {
     if (this.#isOver) return;
-    this.#given.pass('session', 'the hub accepts this client and its key');
+    this.#accept();
     if (tell === undefined) this.#given.pass('answer', shown(this.#given.hide(reply.text)));
     this.#end(tell === undefined ? undefined : new Fault(ending, tell, { step: 'answer' }));
   }
@@ -241,6 +245,7 @@ class Talk {
 
   #late(): Fault {
     const step = this.#awaited;
+    if (step === 'answer') this.#accept(); // a hub that refuses the key does not wait
     const time = `within ${this.#given.server.timeout / 1000} s`;
     return new Fault('timeout', LATE[step]!(time), { step });
   }

@@ -548,8 +548,14 @@ for (const [what, step, code, platformCode, args] of FAULTS) {
     const { fault, steps } = found(result);
     assert.equal([fault?.step, fault?.code], [step, code], JSON.stringify(fault));
     if (platformCode !== undefined) assert.match(fault!.platform_code!, platformCode);
-    const after = steps.slice(steps.findIndex((one) => one.step === step) + 1);
-    assert.ok(after.every(({ state }) => state === 'not tried'));
+    const at = steps.findIndex((one) => one.step === step);
+    assert.ok(steps.slice(at + 1).every(({ state }) => state === 'not tried'));
+    // Only a hub that closes instead of greeting has passed over a step.
+    const before = steps.slice(0, at).filter(({ state }) => state !== 'passed');
+    assert.equal(
+      before.map((one) => one.step),
+      code === 'access-refused' && step === 'access key' ? ['greeting'] : [],
+    );
     const text = fault!.text.replace(/:\d+/g, '');
     assert.match(text, /^[A-Z].*\.$/);
     assert.is(sentences.get(text), undefined, text);
@@ -596,15 +602,21 @@ test('shows one line for each step, and goes on to the answer', async () => {
 test('names the way out of an old hub, and its versions', async () => {
   const { stdout } = await examine(says(HELLO, offer({ min_protocol_version: 0, max_protocol_version: 1 })));
   const text = stdout.replace(/\s+/g, ' ');
-  assert.match(text, /FAULT protocol .*--pre.*hivemind-core 4\.7 .*This hub speaks versions 0 to 1\./);
+  assert.match(
+    text,
+    /FAULT protocol .*--pre.*hivemind-core 4\.7 .*This hub speaks versions 0 to 1\. \(protocol-version\)/,
+  );
 });
 
 test('says which clock is wrong when a certificate is not valid now', async () => {
   const expired = await issue('localhost', [-30, -1]);
   const textWith = async (path: string): Promise<string> =>
     found(await doctor(path, ...CA, '--json')).fault!.text;
-  const far = await web(expired, 200, 'wss', { date: 'Tue, 01 Jan 2030 00:00:00 GMT' });
-  assert.match(await textWith(far), /The server’s clock says 2030-01-01, so one of the two is wrong\.$/);
+  for (const year of [2020, 2030]) {
+    const far = await web(expired, 200, 'wss', { date: new Date(Date.UTC(year)).toUTCString() });
+    const text = `The server’s clock says ${year}-01-01, so one of the two is wrong.`;
+    assert.ok((await textWith(far)).endsWith(text));
+  }
   assert.match(
     await textWith(await web(expired, 200)),
     /It is valid from \d{4}-\d\d-\d\d to \d{4}-\d\d-\d\d\.$/,
@@ -676,6 +688,26 @@ test('examines a broker, and leaves the hub behind it alone', async () => {
   assert.is(code, 0, stdout);
   assert.match(stdout, /^ok {5}broker {6}it accepts the account/m);
   assert.match(stdout, /^- {6}hub .*would end the session of the device/m);
+});
+
+test('takes leave of a broker', async () => {
+  let sent = Buffer.alloc(0);
+  let left: (() => void) | undefined;
+  const ended = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 1)];
+  const port = await raw((socket) => {
+    socket.on('end', () => left!());
+    socket.on('data', (part) => {
+      sent = Buffer.concat([sent, part]);
+      const answer = answers.shift();
+      if (answer !== undefined) socket.write(answer);
+    });
+  });
+  assert.is((await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN)).code, 0);
+  await ended;
+  assert.equal([...sent.subarray(-2)], [0xe0, 0]); // DISCONNECT
 });
 
 test('examines a broker over WebSocket', async () => {
@@ -789,11 +821,13 @@ test('names no key of an operator’s concern that was made for this command alo
   assert.ok(withKeyring.fault!.text.includes(fingerprint(publicOf(CLIENT_KEY))));
 });
 
-test('saves both messages byte for byte', async () => {
-  const text = offer(OLD_PAYLOAD).replace('2', '2.0');
-  await examine(says(HELLO, text), '--save', folder.at('seen'));
-  assert.is(readFileSync(folder.at('seen/hello.json'), 'utf8'), HELLO);
-  assert.is(readFileSync(folder.at('seen/offer.json'), 'utf8'), text);
+test('saves both messages byte for byte, also in place of earlier ones', async () => {
+  for (const number of ['2', '2.0']) {
+    const text = offer(OLD_PAYLOAD).replace('2', number);
+    assert.is((await examine(says(HELLO, text), '--save', folder.at('seen'))).code, 1);
+    assert.is(readFileSync(folder.at('seen/hello.json'), 'utf8'), HELLO);
+    assert.is(readFileSync(folder.at('seen/offer.json'), 'utf8'), text);
+  }
 });
 
 test('saves the messages for their owner alone, and through no link', async () => {
@@ -849,6 +883,50 @@ test('shows no control character that the hub sent, in text or in JSON', async (
     assert.ok(stdout.includes('\\u009b'));
     if (args.length > 0) assert.equal(JSON.parse(stdout).suites, noise.suites);
   }
+});
+
+test('names the port of the scheme if the address has none', async () => {
+  for (const [scheme, port] of [
+    ['wss', 443],
+    ['ws', 80],
+  ] as const) {
+    const { stdout } = await doctor(there({ wss: `${scheme}://nosuchhost.invalid` }), PLAIN);
+    assert.ok(stdout.includes(` ${scheme}://nosuchhost.invalid:${port}\n`), stdout);
+  }
+});
+
+/** Runs the command, and counts how often it waits for the server, and how many of those timers it leaves behind. */
+async function waitsOf(...args: string[]): Promise<{ begun: number; left: number }> {
+  const { setTimeout, clearTimeout } = globalThis;
+  const path = await hub();
+  const left = new Set<unknown>();
+  let begun = 0;
+  const set = (run: () => void, wait = 0): unknown => {
+    const timer = setTimeout(run, wait);
+    if (wait !== 61_000) return timer; // another's
+    begun++;
+    left.add(timer);
+    return timer;
+  };
+  const clear = (timer: Parameters<typeof clearTimeout>[0]): void => {
+    left.delete(timer);
+    clearTimeout(timer);
+  };
+  Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
+  try {
+    await doctor(path, ...CA, '--timeout', '61', ...args);
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+    for (const timer of left) clearTimeout(timer as Parameters<typeof clearTimeout>[0]);
+  }
+  return { begun, left: left.size };
+}
+
+test('leaves no timer of a step behind, and takes no derivation for the time of the hub', async () => {
+  const provisioned = await waitsOf('--keyring', keyring());
+  const derived = await waitsOf();
+  assert.equal([provisioned.left, derived.left], [0, 0]);
+  assert.ok(provisioned.begun > 5 && derived.begun > provisioned.begun + 3); // anew with each progress
 });
 
 test('names only some of a thousand suites', async () => {
@@ -914,6 +992,7 @@ for (const [what, args, message] of [
   ['a timeout that is no number', [identity, '--timeout', 'soon'], /number of seconds/],
   ['a timeout that is longer than timers take', [identity, '--timeout', '1e99'], /at most 86400/],
   ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
+  ['a keyring that is missing', [identity, '--keyring', '/nowhere.json'], /no such file/],
 ] as const) {
   test(`refuses ${what}`, async () => {
     const { code, stdout, stderr } = await run(['doctor', ...args]);

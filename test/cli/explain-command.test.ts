@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { draw } from '../../cli/src/derive.ts';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../src/index.ts';
 import {
   CLIENT_KEY,
@@ -178,6 +179,22 @@ test('reads the PSK and the static key from the keyring, and the password from s
   // The keyring has the PSK of the hub, with which message 2 opens.
   const { stdout } = await explain([client, '--keyring', path]);
   assert.match(stdout, /message 2 is correct/);
+});
+
+test('draws no progress bar where there is no terminal', () => {
+  const { write } = process.stderr;
+  let written = '';
+  const take = (text: string): boolean => {
+    written += text;
+    return true;
+  };
+  Object.assign(process.stderr, { write: take });
+  try {
+    for (const progress of [0, 0.5, 1]) draw(progress, 'trying PSKs');
+  } finally {
+    Object.assign(process.stderr, { write });
+  }
+  assert.is(written, process.stderr.isTTY ? written : '');
 });
 
 test('reads the pin from the keyring if the client made no recording', async () => {

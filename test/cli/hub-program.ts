@@ -45,9 +45,9 @@ export class HubProgram {
   }
 
   /** @returns its exit status */
-  async stop(): Promise<number> {
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
     const ended = once(this.#child!, 'close');
-    this.#child!.kill('SIGINT');
+    this.#child!.kill(signal);
     this.#child = undefined;
     return (await ended)[0];
   }

@@ -1,6 +1,7 @@
 /** `hub-protocol hub` and `ask`: a conversation in two commands, in an empty folder. */
 import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { authorizedUrl } from 'hub-protocol';
 import { bytesToHex, fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
@@ -25,6 +26,7 @@ test('a hub makes an identity, answers, and is the same one when it is started a
   for (const file of ['identity.json', 'hub.json']) {
     assert.is(statSync(folder.at(`hub/${file}`)).mode & 0o777, 0o600);
   }
+  assert.is(statSync(folder.at('hub')).mode & 0o777, 0o700);
   const asked = await runProgram(['ask', identity, 'What day is it?']);
   assert.is(asked.code, 0, asked.stderr);
   assert.match(asked.stdout, /^Today is \w+/);
@@ -121,14 +123,13 @@ test('reports that the hub’s port is in use, and writes nothing', async () => 
 
 test('a hub that cannot write its files ends, and does not listen any more', async () => {
   writeFileSync(folder.at('file'), '');
-  const { code, stderr } = await runProgram([
-    'hub',
-    folder.at('file/hub'),
-    '--port',
-    String(await freePort()),
-  ]);
+  const port = await freePort();
+  const { code, stderr } = await run(['hub', folder.at('file/hub'), '--port', String(port)]);
   assert.is(code, 2);
   assert.match(stderr, /a part of its path is not a directory/);
+  const next = createServer().listen(port, '127.0.0.1');
+  await once(next, 'listening'); // an error if the port is in use
+  next.close();
 });
 
 test('a hub with another --port moves there, with its identity', async () => {
@@ -142,7 +143,7 @@ test('a hub with another --port moves there, with its identity', async () => {
   assert.equal([site_id, data_plane_endpoints.wss], ['kitchen', `wss://localhost:${moved}`]);
   const { code, stdout } = await runProgram(['ask', identity, 'parrot']);
   assert.equal([code, stdout], [0, 'You said: parrot\n']);
-  await hub.stop();
+  assert.is(await hub.stop('SIGTERM'), 0);
   await hub.start(); // which remembers the port
   assert.match(hub.printed, new RegExp(`is at wss://localhost:${moved},`));
 });
@@ -249,7 +250,10 @@ for (const [what, args, message] of [
 test('a hub without TLS is refused in the words of the shell', async () => {
   const issued = JSON.parse(readFileSync(identity, 'utf8'));
   const plain = folder.write('plain.json', { ...issued, data_plane_endpoints: { wss: 'ws://localhost:1' } });
-  assert.match((await runProgram(['ask', plain, 'hello'])).stderr, /pass --allow-plaintext/);
+  assert.match(
+    (await run(['ask', plain, 'hello'])).stderr,
+    /: the hub of this identity has no TLS: pass --allow-plaintext/,
+  );
 });
 
 test('a damaged hub folder is left unchanged', async () => {

@@ -58,32 +58,44 @@ test('topics says that an identity has no broker', async () => {
 });
 
 test('redact shows an identity without its secrets', async () => {
-  const { code, stdout } = await run(['redact', identity]);
-  assert.is(code, 0);
-  assert.is(JSON.parse(stdout).siteId, 'lobby');
-  showsNoSecret(stdout);
+  for (const args of [[], ['--json']]) {
+    const { code, stdout } = await run(['redact', identity, ...args]);
+    assert.is(code, 0);
+    assert.is(JSON.parse(stdout).siteId, 'lobby');
+    showsNoSecret(stdout);
+  }
 });
 
+const [secret, psk, pin] = ['11', '22', '33'].map((digits) => digits.repeat(32)) as [string, string, string];
+const KEYRING = {
+  version: 1,
+  access_key: 'AKEY-12345',
+  static_key: secret,
+  static_key_is_fresh: false,
+  pins: [{ node_id: 'hub-1', key: pin }],
+  psks: [{ node_id: 'hub\n\u001b[31m-2', key: psk, is_provisioned: false }],
+};
+
 test('redact shows a keyring without its secrets, from standard input too', async () => {
-  const [secret, psk, pin] = ['11', '22', '33'].map((digits) => digits.repeat(32)) as [
-    string,
-    string,
-    string,
-  ];
-  const keyring = JSON.stringify({
-    version: 1,
-    access_key: 'AKEY-12345',
-    static_key: secret,
-    static_key_is_fresh: false,
-    pins: [{ node_id: 'hub-1', key: pin }],
-    psks: [{ node_id: 'hub\n\u001b[31m-2', key: psk, is_provisioned: false }],
-  });
+  const keyring = JSON.stringify(KEYRING);
   const { stdout } = await runProgram(['redact', '-'], keyring);
   showsNoSecret(stdout);
   assert.not.ok(stdout.includes(secret) || stdout.includes(psk) || stdout.includes('\u001b'));
   assert.ok(stdout.includes(pin));
   const json = JSON.parse((await runProgram(['redact', '-', '--json'], keyring)).stdout);
   assert.equal(json.psks, [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }]);
+});
+
+test('redact says whether a hub has accepted the key, and where each PSK comes from', async () => {
+  const show = async (keyring: object): Promise<string> =>
+    (await run(['redact', folder.write('keyring.json', keyring)])).stdout;
+  const used = await show(KEYRING);
+  assert.match(used, /^client key .*accepted by a hub\)$/m);
+  assert.match(used, /^PSK .*, derived, for "hub/m);
+  const psks = [{ ...KEYRING.psks[0]!, is_provisioned: true }];
+  const made = await show({ ...KEYRING, static_key_is_fresh: true, psks });
+  assert.match(made, /^client key .*no hub has accepted it yet\)$/m);
+  assert.match(made, /^PSK .*, provisioned, for "hub/m);
 });
 
 for (const [what, path] of [

@@ -38,7 +38,7 @@ for (const [what, args, message] of [
   ['an unknown command', ['horse'], /^hub-protocol: there is no command "horse"; there are hub, /],
   ['a misspelt command', ['aks'], /^hub-protocol: there is no command "aks": did you mean ask\?\n$/],
   ['the beginning of a command', ['prov'], /"prov": did you mean provision\?\n$/],
-  ['a long word', ['x'.repeat(100_000)], /"x{57}…"; there are hub, /],
+  ['a long word', ['x'.repeat(60)], /"x{57}…"; there are hub, /],
   ['a password as an option', ['psk', '--password', 'x'], /a password is never an argument/],
   ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
 ] as const) {

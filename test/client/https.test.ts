@@ -298,6 +298,37 @@ test('starts with the shortest pause again after a message was sent', async () =
   assert.equal(pauses.slice(0, 2), [50, 100]);
 });
 
+test('says why a hub refused to connect, and does not poll it', async () => {
+  const paths: string[] = [];
+  const port = await serve((path) => {
+    paths.push(path);
+    return path === 'connect' ? { status: 503, body: '' } : { error: 'Client is not connected' };
+  });
+  assert.is(await ending(dial(port)), 'unavailable');
+  assert.equal(paths, ['disconnect', 'connect']);
+});
+
+test('says that the connection was lost if a server is gone that has answered', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  await client.ask('hello');
+  const ended = ending(client);
+  servers[0]!.closeAllConnections();
+  servers.splice(0)[0]!.close();
+  assert.is(await ended, 'dropped');
+});
+
+test('closes its connections to the server at the end', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  await client.ask('hello');
+  const sockets = (): Promise<number> =>
+    new Promise((resolve) => servers[0]!.getConnections((_, count) => resolve(count)));
+  assert.is(await sockets(), 1);
+  client.end();
+  while ((await sockets()) > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+});
+
 test('trusts the authority that ca names', async () => {
   const { key, cert, ca } = await localhostCertificate();
   const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(503).end());
