@@ -1,6 +1,7 @@
 /** Events of the hub's bus: `{"msg_type":"bus","payload":{type, data, context}}`. */
 import { readArgument } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
+import { assertNotFull } from '../memory.ts';
 import { isJsonObject, type Json, JsonNumber, type JsonObject, ownField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { isBlank } from './white-space.ts';
@@ -22,10 +23,10 @@ export interface HubEvent {
 const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
 
 /**
- * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty. Never
- * throws.
+ * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty.
  * @param message - the `text` of a `message` event, or the value parsed from it
  * @returns `undefined` if the message is not JSON, or not a bus message
+ * @throws LocalError `out-of-memory`, and nothing else
  *
  * @example
  * import { readHubEvent } from 'hub-protocol';
@@ -36,7 +37,8 @@ const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
 export function readHubEvent(message: string | Json): HubEvent | undefined {
   try {
     return eventIn(typeof message === 'string' ? parseJson(message) : message);
-  } catch {
+  } catch (error) {
+    assertNotFull(error);
     return undefined;
   }
 }

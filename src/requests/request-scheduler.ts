@@ -112,6 +112,9 @@ export interface SchedulerOptions {
 interface Scheduled extends Timed {
   readonly requestId: string;
   readonly session: string;
+  /** The keys of both. */
+  readonly key: string;
+  readonly sessionKey: string;
   readonly envelope: JsonObject;
   readonly collector: ReplyCollector;
   /** When it was sent; `undefined` while it waits for its turn. */
@@ -140,7 +143,8 @@ const MOST_UNHANDLED = 100;
 /**
  * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call
  * `expire` when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such
- * as `performance.now()`.
+ * as `performance.now()`. If a call fails for lack of memory, make it again: no
+ * ending is lost, and no request is taken twice.
  * @see spec, "Client library contract"
  *
  * @example
@@ -228,6 +232,8 @@ export class RequestScheduler {
     const request = {
       requestId,
       session: sessionId ?? '',
+      key: key(requestId),
+      sessionKey: key(sessionId ?? ''),
       envelope,
       collector,
       sentAt: undefined,
@@ -236,13 +242,20 @@ export class RequestScheduler {
       wasCompleted: false,
       heardAs: undefined,
       dueAt: until,
+      place: 0,
+      number: 0,
     } as Scheduled;
     this.requests.insert(request);
-    this.byId[key(requestId)] = request;
-    const queue = this.bySession[key(request.session)] ?? [];
-    queue.push(request);
-    this.bySession[key(request.session)] = queue;
-    return this.decide(at, [], queue.length === 1 ? [request] : []);
+    try {
+      this.byId[request.key] = request;
+      const queue = this.bySession[request.sessionKey] ?? [];
+      queue.push(request);
+      this.bySession[request.sessionKey] = queue;
+      return this.decide(at, [], queue.length === 1 ? [request] : []);
+    } catch (error) {
+      this.leave(request);
+      throw error;
+    }
   }
 
   /**
@@ -306,13 +319,18 @@ export class RequestScheduler {
   expire(now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
     const ended: Scheduled[] = [];
-    for (let request = this.due(at); request !== undefined; request = this.due(at)) {
-      if (at >= request.until) request.collector.stop();
-      else this.timeOut(request);
-      ended.push(request);
-      this.requests.move(request, Infinity);
+    try {
+      for (let request = this.due(at); request !== undefined; request = this.due(at)) {
+        ended.push(request);
+        if (at >= request.until) request.collector.stop();
+        else this.timeOut(request);
+        this.requests.move(request, Infinity);
+      }
+      return this.decide(at, inOrder(ended));
+    } catch (error) {
+      for (let i = 0; i < ended.length; i++) this.requests.move(ended[i]!, at);
+      throw error;
     }
-    return this.decide(at, inOrder(ended));
   }
 
   /**
@@ -425,9 +443,10 @@ export class RequestScheduler {
     const { session, collector } = request;
     const earlier = this.unhandled.filter((one) => one.session === session)[0];
     if (earlier === undefined || earlier.goesOnAs === undefined) return;
+    const others = this.unhandled.filter((one) => one !== earlier);
     this.heirs.push(request);
     collector.continues = earlier.goesOnAs;
-    this.unhandled = this.unhandled.filter((one) => one !== earlier);
+    this.unhandled = others;
   }
 
   private mayBeRefused(sentAt: number): void {
@@ -453,54 +472,68 @@ export class RequestScheduler {
   }
 
   /**
-   * Removes requests that have ended, and sends those whose turn has come.
+   * Removes requests that have ended, and sends those whose turn has come. Without memory for that, those that have ended are due,
+   * so that `expire` returns them, and nothing else has changed.
    * @param ended - in the order in which they were made
    * @param next - a request that is alone in its session
    */
   private decide(now: number, ended: readonly Scheduled[], next: Scheduled[] = []): RequestDecision[] {
+    for (let i = 0; i < ended.length; i++) this.requests.move(ended[i]!, now);
     const decisions: RequestDecision[] = [];
     for (let i = 0; i < ended.length; i++) {
       const request = ended[i]!;
       decisions.push(this.finish(request, request.collector.ending!));
       if (request.sentAt === undefined) continue;
-      const queue = this.bySession[key(request.session)]!;
+      const queue = this.bySession[request.sessionKey]!;
       let at = 1;
       while (queue[at]?.collector.ending !== undefined) at++;
       if (at < queue.length) next.push(queue[at]!);
     }
     inOrder(next);
     for (let i = 0; i < next.length; i++) {
+      const { requestId, envelope } = next[i]!;
+      decisions.push({ do: 'send', requestId, envelope });
+      this.goOn(next[i]!);
+    }
+    // Only now, since there may be no memory for the decisions. The rest needs none.
+    for (let i = 0; i < ended.length; i++) this.leave(ended[i]!);
+    for (let i = 0; i < next.length; i++) {
       const request = next[i]!;
       request.sentAt = request.since = now;
-      this.goOn(request);
-      decisions.push({ do: 'send', requestId: request.requestId, envelope: request.envelope });
+      this.requests.move(request, this.deadlineOf(request));
     }
-    // Only now, since there may be no memory for the decisions.
-    for (let i = 0; i < ended.length; i++) this.leave(ended[i]!);
-    for (let i = 0; i < next.length; i++) this.requests.move(next[i]!, this.deadlineOf(next[i]!));
     this.inFlight += next.length;
     return decisions;
   }
 
   private leave(request: Scheduled): void {
-    const { requestId, session, sentAt } = request;
-    const queue = this.bySession[key(session)];
+    const { bySession } = this;
+    const queue = bySession[request.sessionKey];
     this.requests.remove(request);
-    delete this.byId[key(requestId)];
-    if (sentAt !== undefined) this.inFlight--;
-    if (queue === undefined) return; // there was no memory for it
-    remove(queue, request);
-    if (queue.length === 0) delete this.bySession[key(session)];
+    if (request.sentAt !== undefined) this.inFlight--;
+    forget(this.byId, request.key);
+    if (queue !== undefined) this.unqueue(queue, request);
+    if (queue === undefined || queue.length === 0) forget(bySession, request.sessionKey);
+  }
+
+  /** A method, since the smallest file would create the function when it is called, which needs memory. */
+  private unqueue(queue: Scheduled[], request: Scheduled): void {
+    let at = queue.indexOf(request);
+    if (at === 0) queue.shift();
+    else if (at > 0) {
+      while (++at < queue.length) queue[at - 1] = queue[at]!;
+      queue.length--;
+    }
   }
 }
 
-/** Removes an item from a queue, without memory for another one. */
-function remove<T>(queue: T[], item: T): void {
-  let at = queue.indexOf(item);
-  if (at === 0) queue.shift();
-  else if (at > 0) {
-    while (++at < queue.length) queue[at - 1] = queue[at]!;
-    queue.length--;
+/** Removes a key. Without memory for that, one without a value remains. */
+function forget(table: { [key: string]: unknown }, name: string): void {
+  try {
+    if (table[name] !== undefined) table[name] = undefined;
+    delete table[name];
+  } catch {
+    // the next of that name replaces it
   }
 }
 

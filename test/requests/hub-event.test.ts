@@ -6,6 +6,7 @@ import { readRefusal } from '../../src/requests/refusal.ts';
 import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { UNREADABLE, withThrowing } from '../world/hostile.ts';
+import { raisesLocal } from '../world/raises.ts';
 
 const SPOKEN = {
   msg_type: 'bus',
@@ -31,6 +32,15 @@ test('returns numbers in ids as they are written', () => {
 test('returns undefined for a payload that is not an object, and for a type that is not a string', () => {
   for (const payload of ['speak', 7, null, Object.assign([], { type: 'speak' }), { type: 7 }, {}])
     assert.is(readHubEvent({ msg_type: 'bus', payload } as never), undefined);
+});
+
+test('says that there is no memory, which does not show that a message is none', () => {
+  const message = Object.defineProperty({}, 'msg_type', {
+    get() {
+      throw new RangeError('Array buffer allocation failed'); // as V8 says it
+    },
+  });
+  raisesLocal(() => readHubEvent(message), 'out-of-memory');
 });
 
 test('does not read a field named `undefined` in place of a missing one', () => {

@@ -246,27 +246,6 @@ test('knows the earliest deadline of many', () => {
   );
 });
 
-test('ends a request for which there was no memory with the connection', () => {
-  const scheduler = new RequestScheduler();
-  const { push } = Array.prototype;
-  let calls = 0;
-  const failing = function (this: unknown[], ...items: unknown[]): number {
-    if (++calls === 2) throw new RangeError('out of memory');
-    return push.apply(this, items);
-  };
-  const envelope = request('r');
-  Object.assign(Array.prototype, { push: failing });
-  try {
-    assert.throws(() => scheduler.request(envelope, 0));
-  } finally {
-    Object.assign(Array.prototype, { push });
-  }
-  assert.equal(
-    scheduler.closed().map(({ requestId, wasSent }) => ({ requestId, wasSent })),
-    [{ requestId: 'r', wasSent: false }],
-  );
-});
-
 const IDS = ['a', 'b', 'c', '__proto__'];
 const id = fc.constantFrom(...IDS);
 const session = fc.constantFrom(undefined, 's', 't', '__proto__');
@@ -343,6 +322,96 @@ test('finishes each request once, one in flight in a session, whatever happens',
     }),
     RUNS,
   );
+});
+
+const NEED_MEMORY = ['push', 'concat', 'filter', 'slice'] as const;
+
+/** Lets one of the calls of methods that need memory fail, as in an engine whose heap is full. */
+class FullHeap {
+  /** How many calls there were, and which fails. */
+  calls = 0;
+  readonly #fails: number;
+
+  constructor(fails: number) {
+    this.#fails = fails;
+  }
+
+  run<T>(call: () => T): T {
+    const methods = Array.prototype as unknown as { [name: string]: (...args: unknown[]) => unknown };
+    const own = NEED_MEMORY.map((name) => methods[name]!);
+    const fails = (): boolean => ++this.calls === this.#fails;
+    for (const [i, name] of NEED_MEMORY.entries()) {
+      methods[name] = function (this: unknown, ...args: unknown[]) {
+        if (fails()) throw new RangeError('Array buffer allocation failed');
+        return own[i]!.apply(this, args);
+      };
+    }
+    try {
+      return call();
+    } finally {
+      for (const [i, name] of NEED_MEMORY.entries()) methods[name] = own[i]!;
+    }
+  }
+}
+
+/** Lets requests live, and makes each call that fails again. Returns what became of each, and how often memory was needed. */
+function liveWith(heap: FullHeap): { told: string[]; failed: number } {
+  const scheduler = new RequestScheduler({ sessionId: 'lobby', deadlines: { idle: 1000 } });
+  const speak = (id: string, more: object = {}): string =>
+    event('speak', { request_id: id }, { utterance: 'One.', ...more });
+  const told: string[] = [];
+  let failed = 0;
+  for (const call of [
+    () => scheduler.request(request('a'), 0),
+    () => scheduler.request(request('b'), 1),
+    () => scheduler.request(request('c', 'elsewhere'), 2),
+    () => scheduler.request(request('d', 'nowhere'), 3),
+    () => scheduler.receive(speak('d', { meta: {}, expect_response: true }), 4),
+    () => scheduler.expire(1500), // of a, c and d
+    () => scheduler.request(request('e', 'nowhere'), 1600), // the answer to what the hub has asked
+    () => scheduler.receive(event('ovos.utterance.handled', { request_id: 'b' }), 1700),
+    () => scheduler.request(request('f'), 1800),
+    () => scheduler.request(request('g'), 1801),
+    () => scheduler.cancel('f', 1900),
+    () => scheduler.expire(1901),
+    () => scheduler.closed(),
+    () => scheduler.closed(),
+  ] as const) {
+    let decisions: readonly RequestDecision[];
+    try {
+      decisions = heap.run(call);
+    } catch {
+      failed++;
+      decisions = heap.run(call);
+    }
+    for (const decision of decisions) {
+      if (decision.do === 'send') told.push(`${decision.requestId} sent`);
+      if (decision.do === 'finish') {
+        told.push(`${decision.requestId} ${decision.ending}${decision.wasSent ? '' : ' unsent'}`);
+      }
+    }
+  }
+  return { told: told.sort(), failed };
+}
+
+test('loses no ending and sends nothing twice, whichever call finds no memory', () => {
+  const quiet = new FullHeap(0);
+  const { told } = liveWith(quiet);
+  assert.ok(told.length === 12 && quiet.calls > 50, `${told} ${quiet.calls}`);
+  for (let n = 1; n <= quiet.calls; n++) {
+    const full = liveWith(new FullHeap(n));
+    assert.equal(full, { told, failed: 1 }, `call ${n}`);
+  }
+});
+
+test('takes a request of a name that there was no memory to remove', () => {
+  const scheduler = new RequestScheduler();
+  const undeletable = new Proxy({}, { deleteProperty: () => false });
+  Object.assign(scheduler, { byId: undeletable, bySession: undeletable });
+  for (const now of [0, 1]) {
+    assert.is(scheduler.request(request('r'), now)[0]!.do, 'send');
+    assert.is(scheduler.cancel('r', now)[0]!.do, 'finish');
+  }
 });
 
 test.run();
