@@ -568,12 +568,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
     '',
   ]),
-  fault(
-    'first-hello-kept',
-    'session',
-    [],
-    [CLIENT, 'this.prologue = canonicalJson(payload);', 'this.prologue ??= canonicalJson(payload);'],
-  ),
+  fault('first-hello-kept', 'session', 'prologue: it binds the first HELLO', [
+    CLIENT,
+    'this.prologue = canonicalJson(payload);',
+    'this.prologue ??= canonicalJson(payload);',
+  ]),
   fault(
     'unknown-fields-not-bound',
     'session',
@@ -634,16 +633,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       'const bytes = message === undefined || /[A-F]/.test(message) ? undefined : hexToBytes(message);',
     ],
   ),
-  fault(
-    'any-pattern-accepted',
-    'session',
-    [],
-    [
-      HUB,
-      'if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {',
-      'if (this.suites.indexOf(suite as Suite) < 0) {',
-    ],
-  ),
+  fault('any-pattern-accepted', 'session', 'negotiation: a hub takes a pattern that it did not offer', [
+    HUB,
+    'if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {',
+    'if (this.suites.indexOf(suite as Suite) < 0) {',
+  ]),
   fault(
     'any-client-key',
     'session',

@@ -124,22 +124,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'elif what == "later message" and self.state == "awaiting-message-2":',
     ],
   ),
-  fault(
-    'node-id-trimmed-by-sessions',
-    'session',
-    "accepts what has to be refused: a pinned hub's name with a blank after it",
-    [
-      SESSION,
-      '        self.hub_hello = payload\n',
-      '        self.hub_hello, self.node_id = payload, self.node_id.strip()\n',
-    ],
-  ),
-  fault(
-    'version-read-as-integer',
-    'session',
-    [],
-    [ENVELOPES, 'float(version.token) < 3', 'int(version.token) < 3'],
-  ),
+  fault('node-id-trimmed-by-sessions', 'session', 'node id: it is taken without the white space around it', [
+    SESSION,
+    '        self.hub_hello = payload\n',
+    '        self.hub_hello, self.node_id = payload, self.node_id.strip()\n',
+  ]),
+  fault('version-read-as-integer', 'session', 'refuses what has to be accepted', [
+    ENVELOPES,
+    'float(version.token) < 3',
+    'int(version.token) < 3',
+  ]),
   fault('version-in-quotes', 'session', 'accepts what has to be refused: version "3"', [
     ENVELOPES,
     '    if not isinstance(version, protocol.Number)',
@@ -300,16 +294,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        self.length += len(payload)\n',
     '        if self.kind == "json":\n            payload = payload.decode("utf-8", "ignore").encode()\n        self.length += len(payload)\n',
   ]),
-  fault(
-    'utf8-checked-by-chunk',
-    'reassemble session',
-    [],
-    [
-      PROTOCOL,
-      '        self.length += len(payload)\n',
-      '        if self.kind == "json":\n            try:\n                payload.decode()\n            except UnicodeDecodeError:\n                raise Refused("bad-utf8")\n        self.length += len(payload)\n',
-    ],
-  ),
+  fault('utf8-checked-by-chunk', 'reassemble session', 'chunks: each is decoded as UTF-8 by itself', [
+    PROTOCOL,
+    '        self.length += len(payload)\n',
+    '        if self.kind == "json":\n            try:\n                payload.decode()\n            except UnicodeDecodeError:\n                raise Refused("bad-utf8")\n        self.length += len(payload)\n',
+  ]),
   fault(
     'not-utf8-ends-the-session',
     'reassemble session',
@@ -598,16 +587,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'accepts what has to be refused, such as: a colon in the user agent',
     [AUTHORIZATION, ' or ":" in user_agent:', ':'],
   ),
-  fault(
-    'access-key-in-latin-1',
-    'authorization',
-    [],
-    [
-      AUTHORIZATION,
-      'encode(f"{user_agent}:{access_key}")',
-      'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
-    ],
-  ),
+  fault('access-key-in-latin-1', 'authorization', 'authorization: it is encoded as Latin-1', [
+    AUTHORIZATION,
+    'encode(f"{user_agent}:{access_key}")',
+    'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
+  ]),
   fault('query-replaced', 'authorization', 'authorization: the other fields of the query are left out', [
     AUTHORIZATION,
     'if field and name_of(field) != "authorization"]',

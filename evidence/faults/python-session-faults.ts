@@ -159,12 +159,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     [],
     [SESSION, 'if pattern != "KKpsk0" or client_key is not None]', 'if True]'],
   ),
-  fault(
-    'hub-takes-any-suite',
-    'session',
-    [],
-    [SESSION, 'or self.suite not in self.suites:', 'or self.suite not in protocol.SUITES:'],
-  ),
+  fault('hub-takes-any-suite', 'session', 'negotiation: a hub takes a suite that it did not offer', [
+    SESSION,
+    'or self.suite not in self.suites:',
+    'or self.suite not in protocol.SUITES:',
+  ]),
   fault(
     'hub-takes-any-key',
     'session',
@@ -246,10 +245,129 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'base64.b64encode',
     'base64.urlsafe_b64encode',
   ]),
+  fault('earlier-access-key-kept', 'authorization', 'authorization: an earlier one of the address stays', [
+    'authorization.py',
+    'and name_of(field) != "authorization"',
+    '',
+  ]),
+  fault('pins-in-lower-case', 'session', 'pins: they are looked up by the node id in lower case', [
+    SESSION,
+    'self.pins.get(self.node_id)',
+    'self.pins.get(self.node_id.lower())',
+  ]),
+  fault('prologue-names-xx', 'session', 'prologue: it names XXpsk2 where KKpsk0 is used', [
+    SESSION,
+    'protocol.protocol_name(pattern, suite))',
+    'protocol.protocol_name("XXpsk2", suite))',
+  ]),
+  fault('suspect-pin-used', 'session', 'pin: KKpsk0 is used although the pin is suspect', [
+    SESSION,
+    'uses_pin = self.pin is not None and not self.is_suspect',
+    'uses_pin = self.pin is not None',
+  ]),
+  fault('pin-not-kept', 'session', 'pin: a suspect pin is replaced where it is to be kept', [
+    SESSION,
+    'not (self.is_suspect and self.replaces_pins)',
+    'not self.is_suspect',
+  ]),
+  fault('own-hello-fields-win', 'session', 'HELLO: a field that the caller gives does not replace', [
+    SESSION,
+    '{"session": {"session_id": handshake_hash[:16].hex()}, **self.own_hello}',
+    '{**self.own_hello, "session": {"session_id": handshake_hash[:16].hex()}}',
+  ]),
+  fault('every-hub-is-new', 'session', 'new-hub: the event comes where it is not due', [
+    SESSION,
+    'if self.pins and self.pin is None:',
+    'if self.pin is None:',
+  ]),
+  fault('announcement-names-the-site', 'session', 'announcement: its site_id is "', [
+    SESSION,
+    '{"pubkey": None, "site_id": ""}',
+    '{"pubkey": None, "site_id": self.own_hello["site_id"]}',
+  ]),
+  fault('first-hello-kept', 'session', 'HELLO: the first one is kept', [
+    SESSION,
+    '        if "node_id" not in payload:\n',
+    '        if self.state == "awaiting-offer":\n            return\n        if "node_id" not in payload:\n',
+  ]),
   fault(
-    'earlier-access-key-kept',
-    'authorization',
-    [],
-    ['authorization.py', 'and name_of(field) != "authorization"', ''],
+    'bytes-before-the-session-refused',
+    'session',
+    'envelopes: one that arrives as bytes before the session',
+    [
+      SESSION,
+      '        if self.transport is None:\n',
+      '        if self.transport is None and isinstance(data, bytes):\n            raise Refused("not-authentic")\n        if self.transport is None:\n',
+    ],
   ),
+  fault('text-that-is-not-json-sent', 'session', 'send: a text that is not JSON is sent as JSON', [
+    SESSION,
+    'raise Refused("not-json")',
+    'pass',
+  ]),
+  fault('message-2-payload-unread', 'session', 'message 2: its payload is not read', [
+    SESSION,
+    'fields = read_sealed_payload(self.handshake.read(message))',
+    'fields = {} if self.handshake.read(message) else {}',
+  ]),
+  fault('encoding-not-told', 'session', 'ready: it does not tell the encoding', [
+    SESSION,
+    'encoding=encoding)',
+    'encoding=None)',
+  ]),
+  fault('message-2-a-byte-less', 'session', 'refuses what has to be accepted, as message-too-long', [
+    SESSION,
+    'len(message) > MESSAGE_2_FIELDS',
+    'len(message) >= MESSAGE_2_FIELDS',
+  ]),
+  fault('message-1-of-one-name', 'session', 'message 1: one that names only the pattern or only the suite', [
+    'hub_envelopes.py',
+    '"pattern" in noise or "suite" in noise',
+    '"pattern" in noise and "suite" in noise',
+  ]),
+  fault('first-message-swallowed', 'session', 'HELLO: a first message that is none is swallowed', [
+    SESSION,
+    '            if hello.get("error") != "no-hello":\n                return\n',
+    '            return\n',
+  ]),
+  fault('hub-takes-any-pattern', 'session', 'negotiation: a hub takes a pattern that it did not offer', [
+    SESSION,
+    'if self.pattern not in self.patterns or',
+    'if self.pattern not in protocol.PATTERNS or',
+  ]),
+  fault(
+    'hub-binds-a-bare-offer',
+    'session',
+    'prologue: a hub binds only the fields of its HELLO or HANDSHAKE',
+    [
+      SESSION,
+      'self.suite, self.hello, self.offer, self.psk',
+      'self.suite, self.hello, {name: self.offer[name] for name in ("max_protocol_version", "noise")}, self.psk',
+    ],
+  ),
+  fault('ends-of-hubs-swapped', 'session', 'closed, ended.reason is "', [
+    SESSION,
+    'return "dropped" if self.established else "refused", "never"',
+    'return "refused" if self.established else "dropped", "never"',
+  ]),
+  fault('first-chunk-always-json', 'split', 'markers: the first chunk of a binary message has 2', [
+    'hub_protocol.py',
+    'else (BINARY, FIRST_BINARY)',
+    'else (BINARY, FIRST_JSON)',
+  ]),
+  fault('escaped-slash-refused', 'canonical-json', 'JSON: the escape \\/ is refused', [
+    'hub_protocol.py',
+    '        hooks = {"parse_int"',
+    '        if "\\\\/" in text.replace("\\\\\\\\", ""):\n            raise Refused("bad-json")\n        hooks = {"parse_int"',
+  ]),
+  fault('no-slash-before-the-query', 'authorization', 'authorization: an address without a path gets none', [
+    'authorization.py',
+    'path = "" if parts[3] else "/"',
+    'path = ""',
+  ]),
+  fault('topics-with-dollar', 'topics', 'accepts what has to be refused, such as: ', [
+    MQTT,
+    '|^\\$|^/',
+    '|^/',
+  ]),
 ];

@@ -7,6 +7,8 @@ export interface Difference {
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
+  /** The code of a refusal, if it is one. */
+  readonly code?: string;
   /** Both as text with escapes, if the bytes are UTF-8, and the position of the difference in it. */
   readonly text?: { readonly expected: string; readonly got: string; readonly caret: number };
   /** Both values, if `expected` or `got` is only a part: strings as they are, others as JSON. */

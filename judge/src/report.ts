@@ -2,7 +2,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPERATIONS } from './checks/checks.ts';
-import type { Difference } from './difference.ts';
 import { printable } from './printable.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -257,42 +256,69 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     // Of several subjects, the one that the fewest other tests have says the most.
     const [, note] = [...notes].sort(([a], [b]) => count(passed, a) - count(passed, b))[0]!;
     const example = [...failed].sort(byPlainness)[0]!.comment;
-    return `cause: ${effect}${example && `, such as: ${example}`}. ${note.replace(/(?<=\.) .*/s, '')}`;
+    return `cause: ${effect}${example && `, such as: ${example}`}. ${firstOf(note)}`;
   }
   const difference = commonDifference(failed);
-  if (notes.length > 0 && difference !== undefined) {
-    const [, note] = notes[0]!;
-    return `cause: ${difference}. ${note.replace(/(?<=\.) .*/s, '')}`;
+  const comments = commentsOf(failed);
+  const isLive = failed[0]!.operation === LIVE;
+  if (difference !== undefined && !isLive) {
+    const [note] = notes.filter(([flag]) => !OF_CLOSING.test(flag)).map(([, text]) => text);
+    return `cause: ${difference}${note === undefined ? exampleOf(failed, comments) : `. ${firstOf(note)}`}`;
   }
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
-  if (failed[0]!.operation === LIVE) return 'scenes:';
-  const comments = commentsOf(failed);
-  if (comments === undefined && effect === ACCEPTS) return acceptedTitle(failed);
-  if (comments === undefined) return UNKNOWN;
-  if (effect !== undefined) return `cause: ${effect}: ${comments}`;
-  return difference === undefined ? `about: ${comments}` : `cause: ${difference}: ${comments}`;
+  if (isLive) return 'scenes:';
+  if (effect === ACCEPTS) return `cause: ${effect}${exampleOf(failed, comments)}`;
+  const code = formCodeOf(failed);
+  if (effect === REFUSES && comments !== undefined) return `cause: ${effect}: ${comments}`;
+  if (code !== undefined) return `cause: ${REFUSES}, as ${code}${exampleOf(failed, undefined)}`;
+  return comments === undefined ? UNKNOWN : `about: ${comments}`;
 }
 
-const MAX_VALUE = 60; // characters of two values
+/** The notes about how a connection ended. */
+const OF_CLOSING = /^(?:close code|status) /;
+
+/** The first sentence of a note. */
+const firstOf = (note: string): string => note.replace(/(?<=\.) .*/s, '');
+
+const MAX_VALUE = 100; // characters of two values
+const MAX_PAIRS = 2; // of what is expected and what comes instead
 
 /** What is wrong in all of these responses, if it is the same. */
 function commonDifference(failed: readonly Verdict[]): string | undefined {
   const differences = failed.map(({ failure }) => failure!.difference);
   const names = differences.map(({ where }) => where.replace(/^step \d+, |\[\d+\]/g, ''));
-  const [{ expected, got }] = differences as [Difference];
-  const isOne = names.every((name) => name === names[0]);
-  const isSame = differences.every((other) => other.expected === expected && other.got === got);
   const [name] = names as [string];
+  const isOne = names.every((other) => other === name);
   if (!isOne || !/\./.test(name) || /bytes|text/.test(name)) return undefined; // a field of a structure
-  if (differences.every((other) => other.got === 'nothing')) return `${name} is missing`;
-  if (!isSame || expected.length + got.length > MAX_VALUE) return undefined;
-  return `${name} is ${got} where it is ${expected}`;
+  const isAlways = (value: string): boolean => differences.every(({ got }) => got === value);
+  if (isAlways('nothing')) return `${name} is missing`;
+  const pairs = new Map(differences.map(({ expected, got }) => [expected, got]));
+  if (isAlways('null') && pairs.size > 1) return `${name} is null where it has a value`;
+  const isSame = differences.every(({ expected, got }) => pairs.get(expected) === got);
+  const isShort = differences.every(({ expected, got }) => expected.length + got.length <= MAX_VALUE);
+  if (!isSame || !isShort || pairs.size > MAX_PAIRS) return undefined;
+  const all = [...pairs].map(([expected, got]) => `${got} where it is ${expected}`);
+  return `${name} is ${all.join(', and ')}`;
 }
 
-/** Names what is accepted by the plainest example, or by all if they are few. */
-function acceptedTitle(failed: readonly Verdict[]): string {
-  const [plainest] = [...failed].sort(byPlainness) as [Verdict];
-  return `cause: ${ACCEPTS}${commentsOf(failed) === undefined ? `, such as: ${plainest.comment}` : `: ${commentsOf(failed)}`}`;
+/** What the failures are about: all of them if they are few, else the plainest that shows the effect. */
+function exampleOf(failed: readonly Verdict[], comments: string | undefined): string {
+  if (comments !== undefined) return `: ${comments}`;
+  const shown = failed.filter(({ failure }) => failure!.accepts || failure!.refuses);
+  const [plainest] = [...(shown.length > 0 ? shown : failed)].sort(byPlainness) as [Verdict];
+  return plainest.comment && `, such as: ${plainest.comment}`;
+}
+
+/** Codes of refusals that say what a message looks like, which no wrong key leads to. */
+const OF_FORM =
+  /^(?:bad-(?!handshake)|duplicate-|envelope-|json-|lone-|message-too-|missing-|protocol-|unexpected-|unknown-)/;
+
+/** The code with which an implementation refuses in all of these tests, if some of them must be accepted. */
+function formCodeOf(failed: readonly Verdict[]): string | undefined {
+  const codes = new Set(failed.map(({ failure }) => failure!.difference.code));
+  const [code] = codes;
+  const isSo = codes.size === 1 && code !== undefined && OF_FORM.test(code);
+  return isSo && failed.some(({ failure }) => failure!.refuses) ? code : undefined;
 }
 
 const ACCEPTS = 'accepts what has to be refused';
@@ -301,6 +327,13 @@ const REFUSES = 'refuses what has to be accepted';
 /** What an implementation does wrong in all of these tests, if it is the same. */
 function effectOf(failed: readonly Verdict[]): string | undefined {
   if (failed.every(({ failure }) => failure!.accepts)) return ACCEPTS;
+  // Where the check is left out, another one may refuse the same.
+  const [first] = failed as [Verdict];
+  const isOneRefusal = failed.every(
+    ({ isRefusal, failure }) =>
+      isRefusal && !failure!.refuses && failure!.difference.expected === first.failure!.difference.expected,
+  );
+  if (isOneRefusal && failed.some(({ failure }) => failure!.accepts)) return ACCEPTS;
   return failed.every(({ failure }) => failure!.refuses) ? REFUSES : undefined;
 }
 

@@ -136,7 +136,8 @@ export function checkFields(response: Fields, expected: Fields, findCauses?: () 
   if (response.error !== undefined) {
     const where = Object.keys(expected).join(', ') || 'response';
     const got = `the error ${show(response.error)}`;
-    throw new Failure({ where, expected: 'success', got }, findCauses?.(), false, refuses(response.error));
+    const difference = { where, expected: 'success', got, ...codeOf(response.error) };
+    throw new Failure(difference, findCauses?.(), false, refuses(response.error));
   }
   checkValue('', expected, response, findCauses);
 }
@@ -166,6 +167,11 @@ export function refuses(error: unknown): error is string {
   return typeof error === 'string' && error !== '' && !error.startsWith('raised ');
 }
 
+/** The code of a refusal, for a difference. */
+export function codeOf(error: unknown): { readonly code?: string } {
+  return refuses(error) ? { code: error } : {};
+}
+
 function isOwnWord(error: unknown): boolean {
   return refuses(error) && !refusalCodes().has(error);
 }
@@ -182,7 +188,7 @@ export function checkRefusal(
   const got = error === undefined ? show(response) : `the error ${show(error)}`;
   const causes = isOwnWord(error) ? [OWN_WORDS] : findCauses?.();
   throw new Failure(
-    { where, expected: `the error ${show(code)}, or "refused"`, got },
+    { where, expected: `the error ${show(code)}, or "refused"`, got, ...codeOf(error) },
     causes,
     error === undefined,
   );

@@ -4,6 +4,7 @@ import { chacha20orig, xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { hsalsa } from '@noble/ciphers/salsa.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Fields } from '../../judge/src/adapter.ts';
 import { mistakesInCanonicalJson, mistakesInPrologue } from '../../judge/src/mistakes/json.ts';
 import { mistakesInPsk } from '../../judge/src/mistakes/known-psks.ts';
 import {
@@ -18,6 +19,7 @@ import { MISTAKES, type Mistake, ONE_SIDED_MISTAKES } from '../../judge/src/mist
 import { type Side, sealWith } from '../../judge/src/mistakes/noise-with-mistake.ts';
 import { otherCipher, otherSecret } from '../../judge/src/mistakes/other-primitives.ts';
 import { PSK_MISTAKES } from '../../judge/src/mistakes/psk-mistakes.ts';
+import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Causes } from '../../judge/src/verdict.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { argon2id } from '../../src/noise/argon2id.ts';
@@ -334,5 +336,247 @@ test('finds nothing in a response that is not a string of hexadecimal digits', (
   assert.equal(mistakesInPrologue('{}', '{}', 'name', 7), []);
   assert.equal(mistakesInPrologue('{}', '{}', 'name', 'xyz'), []);
 });
+
+const isUtf8 = (bytes: Uint8Array): boolean => Buffer.from(Buffer.from(bytes).toString()).equals(bytes);
+
+type Answer = (test: Vector, step: number) => Fields | undefined;
+
+/** The causes in the report on an adapter that answers as the vectors say, but for what this answers. */
+async function causesWith(operation: string, answer: Answer): Promise<string[]> {
+  const tests = listTasks([operation]).map((task) => task.test);
+  let [at, step] = [-1, 0];
+  const send = async ({ op, do: what }: Fields): Promise<Fields> => {
+    if (op === 'about') return {};
+    const isNext = op !== 'session' || (what === 'open' && tests[at]?.steps[step + 1]?.do !== 'open');
+    [at, step] = isNext ? [at + 1, 0] : [at, step + 1];
+    const test = tests[at]!;
+    return answer(test, step) ?? (op === 'session' ? rightEvents(test.steps[step]) : { ...test });
+  };
+  const verdicts = await runVectors({ adapter: { send, stop: async () => {} }, only: [operation] });
+  assert.is(at, tests.length - 1, 'not all tests ran');
+  return [...new Set(verdicts.flatMap(({ failure }) => failure?.causes ?? []))];
+}
+
+function rightEvents({ events = [], messages, error }: Fields): Fields {
+  if (error !== undefined) return { error };
+  return messages === undefined ? { events } : { messages };
+}
+
+/** An answer in sessions: other events for these, in a step of these tests. */
+const session =
+  (alter: (events: Fields[], step: Fields, test: Vector) => Fields[] | undefined): Answer =>
+  (test, at) => {
+    const step = test.steps[at];
+    const events = Array.isArray(step.events) ? alter(step.events, step, test) : undefined;
+    return events && { events };
+  };
+
+/** The same for each event. */
+const eachEvent = (alter: (event: Fields, step: Fields, test: Vector) => Fields): Answer =>
+  session((events, step, test) => events.map((event) => alter(event, step, test)));
+
+const closing = (error: string): Fields[] => [{ type: 'close', code: 1008, error }];
+const endsWith = (events: Fields[], error: string): boolean => events.some((event) => event.error === error);
+const replaced = (event: Fields, from: string, to: string): Fields => ({
+  ...event,
+  ...(typeof event.text === 'string' && { text: event.text.replace(from, to) }),
+});
+const trimsNodeIds = eachEvent((event) => ({
+  ...event,
+  ...(typeof event.nodeId === 'string' && { nodeId: event.nodeId.trim() }),
+}));
+/** Whether the session is encrypted or over before this step. */
+const isLater = (test: Vector, step: Fields): boolean =>
+  test.steps
+    .slice(0, test.steps.indexOf(step))
+    .some(({ events }: Fields) =>
+      (events as Fields[] | undefined)?.some(({ type }) => type === 'ready' || type === 'close'),
+    );
+
+const isHub = ({ steps }: Vector): boolean => steps[0].role === 'hub';
+
+const BAD_PAYLOAD = ['psk-differs', 'kk-failed', 'bad-handshake-payload'];
+
+const SESSION_MISTAKES: readonly (readonly [cause: string, answer: Answer])[] = [
+  [
+    'node id: it is taken without the white space around it',
+    (test, at) =>
+      test.comment === "a pinned hub's name with a blank after it" &&
+      test.steps[at].do === 'receive' &&
+      at === 2
+        ? { events: [{ type: 'psk-needed' }] }
+        : trimsNodeIds(test, at),
+  ],
+  [
+    'pins: they are looked up by the node id in lower case',
+    session((events, _step, test) => {
+      const [nodeId] = Object.keys(test.steps[0].pins ?? {});
+      if (nodeId !== nodeId?.toLowerCase()) return events.map((event) => replaced(event, 'KKpsk0', 'XXpsk2'));
+      return test.comment === "a pinned hub's name in capitals" && endsWith(events, 'unknown-hub')
+        ? [{ type: 'psk-needed' }]
+        : undefined;
+    }),
+  ],
+  [
+    'pin: KKpsk0 is used although the pin is suspect',
+    eachEvent((event, _step, test) =>
+      test.steps[0].suspects === undefined ? event : replaced(event, 'XXpsk2', 'KKpsk0'),
+    ),
+  ],
+  [
+    'pin: a suspect pin is replaced where it is to be kept',
+    session((events, _step, test) =>
+      test.steps[0].suspects !== undefined && endsWith(events, 'hub-key-changed')
+        ? [{ type: 'pin' }, { type: 'transmit', text: '' }, { type: 'ready' }]
+        : undefined,
+    ),
+  ],
+  [
+    'announcement: its site_id is "kitchen"',
+    eachEvent((event, step, test) =>
+      step.do === 'start' && !isHub(test) ? replaced(event, '"site_id":""', '"site_id":"kitchen"') : event,
+    ),
+  ],
+  [
+    'HELLO: the first one is kept',
+    eachEvent((event, _step, test) =>
+      test.flags.includes('LatestHello') && typeof event.nodeId === 'string'
+        ? { ...event, nodeId: JSON.parse(test.steps[1].text).payload.node_id }
+        : event,
+    ),
+  ],
+  [
+    'envelopes: one that arrives as bytes before the session is not read',
+    session((_events, step, test) =>
+      !isHub(test) && step.bytes !== undefined && !isLater(test, step) ? closing('not-authentic') : undefined,
+    ),
+  ],
+  [
+    'message 2: its payload is not read',
+    session((events, _step, { flags }) =>
+      flags.some((flag: string) => /^(?:Message2(?:Noise|Payload)|PayloadFirst)$/.test(flag)) &&
+      BAD_PAYLOAD.some((code) => endsWith(events, code))
+        ? flags.includes('PayloadFirst')
+          ? closing('hub-key-changed')
+          : [{ type: 'transmit', text: '' }, { type: 'ready' }]
+        : events.map((event) => (event.encoding == null ? event : { ...event, encoding: null })),
+    ),
+  ],
+  [
+    'pin: it is compared before the payload of message 2 is read',
+    session((events, _step, { flags }) =>
+      flags.includes('PayloadFirst') && BAD_PAYLOAD.some((code) => endsWith(events, code))
+        ? closing('hub-key-changed')
+        : undefined,
+    ),
+  ],
+  [
+    'ready: it does not tell the encoding that message 2 names',
+    eachEvent((event) => (event.encoding == null ? event : { ...event, encoding: null })),
+  ],
+  [
+    'message 1: one that names only the pattern or only the suite',
+    session((events, step, test) => {
+      const noise = isHub(test) && /"noise":(\{[^}]*\})/.exec(String(step.text))?.[1];
+      const isHalf = noise && /"pattern"/.test(noise) !== /"suite"/.test(noise) && /"msg"/.test(noise);
+      return isHalf && events.length === 0 && !isLater(test, step) ? closing('bad-hex') : undefined;
+    }),
+  ],
+  [
+    'HELLO: a first message that is none is swallowed',
+    session((events) => {
+      const at = events.findIndex(({ error }) => error === 'no-hello');
+      return at >= 0 ? events.slice(0, at + 1) : undefined;
+    }),
+  ],
+  [
+    'negotiation: a hub takes a suite that it did not offer',
+    session((events, step) =>
+      endsWith(events, 'not-offered') && /AESGCM/.test(String(step.text))
+        ? [{ type: 'transmit', text: '' }]
+        : undefined,
+    ),
+  ],
+  [
+    'prologue: a hub binds only the fields of its HELLO or HANDSHAKE',
+    session((events, step, test) => {
+      const offer = String(test.steps[1].events?.[1]?.text);
+      const isBare = /^\{"max_protocol_version":3,"noise":\{[^}]*\}\}$/.test(
+        isHub(test) && offer.startsWith('{') ? JSON.stringify(JSON.parse(offer).payload) : '',
+      );
+      const isRead = step.do === 'receive' && events.some(({ text }) => text !== undefined);
+      return isHub(test) && isRead && !isBare ? closing('prologue-differs') : undefined;
+    }),
+  ],
+];
+
+for (const [cause, answer] of SESSION_MISTAKES) {
+  test(`names in sessions, and nothing else: ${cause}`, async () => {
+    const causes = await causesWith('session', answer);
+    assert.ok(causes.length > 0 && causes.every((other) => other.startsWith(cause)), causes.join('\n'));
+  });
+}
+
+test('names neither the prologue of a hub that opens no message 1, nor the node id of a client that finds no pin', async () => {
+  const refuses = session((events, step, test) =>
+    isHub(test) && /"pattern"/.test(String(step.text)) && events.some(({ type }) => type === 'transmit')
+      ? closing('prologue-differs')
+      : undefined,
+  );
+  assert.equal(await causesWith('session', refuses), []);
+  const finds = eachEvent((event) => replaced(event, 'KKpsk0', 'XXpsk2'));
+  const causes = await causesWith('session', finds);
+  assert.equal(
+    causes.filter((cause) => /^(?:node id|pins): /.test(cause)),
+    [],
+  );
+});
+
+test('names a text that is sent although it is not JSON', async () => {
+  const causes = await causesWith('session', ({ steps }, at) =>
+    steps[at].error === 'not-json' ? { messages: [] } : undefined,
+  );
+  assert.is(causes.length, 1);
+  assert.match(causes[0]!, /^send: a text that is not JSON/);
+});
+
+const OTHER_MISTAKES: readonly (readonly [operation: string, cause: string, answer: Answer])[] = [
+  [
+    'canonical-json',
+    'JSON: the escape \\/ is refused',
+    ({ text, error }) =>
+      error === undefined && /(?<!\\)\\\//.test(text) ? { error: 'bad-json' } : undefined,
+  ],
+  [
+    'split',
+    'markers: the first chunk of a binary message has 2',
+    ({ kind, frames }) =>
+      kind === 'binary' && frames.length > 1
+        ? { frames: [{ ...frames[0], marker: 2 }, ...frames.slice(1)] }
+        : undefined,
+  ],
+  [
+    'reassemble',
+    'chunks: each is decoded as UTF-8 by itself',
+    ({ events, frames }) =>
+      events[0]?.kind === 'json' &&
+      frames.some(({ bytes }: Fields) => typeof bytes === 'string' && !isUtf8(hex(bytes.slice(2))))
+        ? { events: [], error: 'bad-utf8' }
+        : undefined,
+  ],
+  [
+    'authorization',
+    'authorization: an address without a path gets none',
+    ({ address, url }) =>
+      url !== undefined && !/^\w+:\/\/[^/?]*\//.test(address) ? { url: url.replace('/?', '?') } : undefined,
+  ],
+];
+
+for (const [operation, cause, answer] of OTHER_MISTAKES) {
+  test(`names, and nothing else: ${cause}`, async () => {
+    const causes = await causesWith(operation, answer);
+    assert.ok(causes.length > 0 && causes.every((other) => other.startsWith(cause)), causes.join('\n'));
+  });
+}
 
 test.run();

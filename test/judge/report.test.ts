@@ -386,6 +386,52 @@ test('says what is wrong in all responses, if it is the same', () => {
   assert.match(toText([PASSED, failed[0]!, differing('reply.text', 'true')]), /about: Not every/);
 });
 
+test('says what is wrong in many responses by what comes instead of each value', () => {
+  const differing = (expected: string, got: string, comment: string): Verdict => ({
+    ...FAILED,
+    comment,
+    failure: { difference: { where: 'ended.reason', expected, got }, causes: [] },
+  });
+  const swapped = [differing('"a"', '"b"', 'one'), differing('"b"', '"a"', 'two')];
+  assert.match(
+    toText([PASSED, ...swapped, ...swapped]),
+    /cause: ended\.reason is "b" where it is "a", and "a" where it is "b", such as: one\n/,
+  );
+  assert.match(
+    toText([PASSED, differing('"a"', 'null', 'one'), differing('"b"', 'null', 'two')]),
+    /cause: ended\.reason is null where it has a value: one; two\n/,
+  );
+  assert.match(toText([PASSED, ...swapped, differing('"c"', '"d"', 'three')]), /about: one; two; three\n/);
+});
+
+test('names a limit by the code of the refusals, and a check that is left out though another one refuses the same', () => {
+  const failing = (code: string | undefined, effect: object): Verdict => ({
+    ...FAILED,
+    isRefusal: true,
+    failure: {
+      difference: { where: 'error', expected: 'the error "x"', got: '', ...(code && { code }) },
+      causes: [],
+      ...effect,
+    },
+  });
+  const refused = failing('message-too-long', { refuses: true });
+  const limit = [refused, refused, refused, failing('message-too-long', {})];
+  assert.match(
+    toText([PASSED, ...limit]),
+    /cause: refuses what has to be accepted, as message-too-long, such as: at the limit\n/,
+  );
+  const keyed = limit.map((verdict) => ({
+    ...verdict,
+    failure: { ...verdict.failure!, difference: { ...verdict.failure!.difference, code: 'not-authentic' } },
+  }));
+  assert.match(toText([PASSED, ...keyed]), /no known mistake explains them/);
+  const checked = [failing(undefined, { accepts: true }), failing('bad-topic', {}), failing('bad-topic', {})];
+  assert.match(
+    toText([PASSED, ...checked, ...checked]),
+    /cause: accepts what has to be refused, such as: at the limit\n/,
+  );
+});
+
 test('does not count failures that are known, and says which of them pass', () => {
   const known = withKnown([PASSED, FAILED], [wordOf(FAILED)]);
   assert.is(exitStatus(known), 0);

@@ -19,13 +19,13 @@ import {
   refutesSelection,
 } from '../mistakes/decisions.ts';
 import {
+  contradictsCanonicalJson,
   mistakesInAccepting,
   mistakesInCanonicalJson,
   mistakesInPrologue,
   refutesCanonicalJson,
 } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
-import { refutesReading } from '../mistakes/payload.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
 import {
@@ -44,7 +44,7 @@ import {
   contradictsHandshake,
   refutesHandshake,
 } from './noise.ts';
-import { checkSession, contradictsSession } from './session.ts';
+import { checkSession, contradictsSession, refutesSession } from './session.ts';
 
 export interface Operation {
   readonly name: string;
@@ -112,7 +112,12 @@ const EXACT: PlainOptions = { isExact: true };
 
 /** By the type of the vector's group. */
 export const CHECKS: { readonly [type: string]: Check } = {
-  CanonicalJson: { operation: 'canonical-json', check: checkCanonicalJson, refutes: refutesCanonicalJson },
+  CanonicalJson: {
+    operation: 'canonical-json',
+    check: checkCanonicalJson,
+    refutes: refutesCanonicalJson,
+    contradicts: contradictsCanonicalJson,
+  },
   Prologue: { operation: 'prologue', check: checkPrologue },
   SelectNoise: plain(
     'select',
@@ -140,7 +145,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   Session: {
     operation: 'session',
     check: checkSession,
-    refutes: ({ steps }, cause) => refutesReading(steps, cause),
+    refutes: refutesSession,
     contradicts: contradictsSession,
   },
   Identity: { operation: 'identity', check: checkIdentity },

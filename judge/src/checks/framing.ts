@@ -1,35 +1,38 @@
 /** Splitting messages into frames, and reassembling them. */
 import type { Fields } from '../adapter.ts';
 import { type Difference, firstDifference } from '../difference.ts';
-import { MARKER_FINAL, MARKER_MIDDLE, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
+import { bytesToUtf8, hexToBytes, MARKER_FINAL, MARKER_MIDDLE, MAX_CHUNK, MAX_MESSAGE } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, checkRefusal, checkResponse, Failure } from '../verdict.ts';
 
 export async function checkSplit(test: Vector, ask: Ask): Promise<void> {
   const { kind, length, frames } = test;
   const response = await ask({ op: 'split', kind, length });
-  checkResponse(test, response, { frames }, () => mistakesInFrames(response.frames, frames));
+  checkResponse(test, response, { frames }, () => mistakesInFrames(kind, response.frames, frames));
 }
 
 export const KINDS_SWAPPED = 'markers: JSON and binary are swapped; JSON has 0 and 2, binary has 1 and 3';
+
+const firstOf = (kind: unknown, marker: unknown): string =>
+  `markers: the first chunk of a ${kind === 'json' ? 'JSON' : 'binary'} message has ${marker}; JSON begins with 2, binary with 3`;
 
 const FIRST_SWAPPED =
   'markers: those of the first chunks of JSON and binary are swapped; JSON begins with 2, binary with 3';
 
 /** Whether passing this test rules out the mistake of this cause. */
-export function refutesSplit(_test: Vector, cause: string): boolean {
-  return cause === KINDS_SWAPPED;
+export function refutesSplit({ frames }: Vector, cause: string): boolean {
+  return cause === KINDS_SWAPPED || (cause === FIRST_SWAPPED && frames.length > 1);
 }
 
 /** The markers of the other kind of message; middle and final chunks have the same markers in both. */
 const SWAPPED = [1, 0, 3, 2, 4, 5];
 
-function mistakesInFrames(frames: unknown, expected: readonly Fields[]): Causes {
+function mistakesInFrames(kind: unknown, frames: unknown, expected: readonly Fields[]): Causes {
   if (!Array.isArray(frames) || frames.length === 0) return [];
   const markers = frames.map((frame: Fields | null) => frame?.marker);
   const isSwapped = markers.every((marker, index) => marker === SWAPPED[expected[index]?.marker as number]);
   if (isSwapped && markers.length === expected.length) {
-    return frames.length === 1 ? [KINDS_SWAPPED] : [KINDS_SWAPPED, FIRST_SWAPPED];
+    return frames.length === 1 ? [KINDS_SWAPPED] : [KINDS_SWAPPED, FIRST_SWAPPED, firstOf(kind, markers[0])];
   }
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];
@@ -71,6 +74,7 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
 }
 
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
+const CHUNKS_DECODED = 'chunks: each is decoded as UTF-8 by itself; decode a message when all of it is there';
 const TOO_LARGE =
   'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
 const ENDED =
@@ -87,10 +91,13 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
         ]
       : ['interleaving: a new message is accepted while another is open; that ends the session'];
   }
+  const inChunks =
+    error === undefined && expected !== undefined ? mistakesInDecoding(expected, frames, got[index]) : [];
+  if (inChunks.length > 0 && expected.reason !== 'not-utf8') return inChunks;
   if (error === undefined && response.error !== undefined && index === got.length) {
     const refused = FRAMES.filter(({ has }) => has(frames)).map(({ cause }) => cause);
     const reason = expected?.reason;
-    if (reason === 'not-utf8') return [ENDED, ...refused];
+    if (reason === 'not-utf8') return [ENDED, ...inChunks, ...refused];
     if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;
   }
   const inMessages = mistakesInMessages(events, got);
@@ -154,8 +161,27 @@ const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): 
 ];
 
 /** Whether passing this test means accepting the frames that the mistake of this cause would refuse. */
-export function refutesReassembly({ error, frames }: Vector, cause: string): boolean {
+export function refutesReassembly({ error, events, frames }: Vector, cause: string): boolean {
+  if (cause === CHUNKS_DECODED)
+    return (
+      events.length === 1 &&
+      events[0].kind === 'json' &&
+      events[0].type === 'message' &&
+      hasPartOfText(frames)
+    );
   return error === undefined && FRAMES.some((frame) => frame.cause === cause && frame.has(frames));
+}
+
+/** Whether a chunk, given as bytes, is not UTF-8 by itself. */
+function hasPartOfText(frames: readonly Frame[]): boolean {
+  const payloads = frames.map(({ bytes }) => bytes !== undefined && hexToBytes(bytes.slice(2)));
+  return payloads.some((payload) => payload instanceof Uint8Array && bytesToUtf8(payload) === undefined);
+}
+
+/** A JSON message that does not arrive, and that has a chunk which is not UTF-8 by itself. */
+function mistakesInDecoding(expected: Fields, frames: readonly Frame[], got: Fields | undefined): Causes {
+  const isLost = expected.kind === 'json' && got?.type !== 'message';
+  return isLost && hasPartOfText(frames) ? [CHUNKS_DECODED] : [];
 }
 
 const OTHER_KIND =

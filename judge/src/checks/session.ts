@@ -1,9 +1,18 @@
 /** Whole sessions, step by step: the implementation's inputs, and the events it must return. */
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
-import { mistakesInEphemeralKey } from '../mistakes/ephemeral-key.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
-import { excessOf, mistakesInHello, mistakesInReading } from '../mistakes/payload.ts';
+import { excessOf, mistakesInEphemeralKey, mistakesInHello } from '../mistakes/payload.ts';
+import {
+  AFTER_READING,
+  BYTES_EARLY,
+  isEarly,
+  isUnlike,
+  mistakesInField,
+  mistakesInKeeping,
+  mistakesInReading,
+  refutesReading,
+} from '../mistakes/reading.ts';
 import {
   bytesToUtf8,
   canonicalJson,
@@ -21,6 +30,7 @@ import {
   checkFields,
   checkRefusal,
   checkValue,
+  codeOf,
   Failure,
   refuses,
   type Verdict,
@@ -34,7 +44,7 @@ export async function checkSession(test: Vector, ask: Ask): Promise<void> {
     const where = `step ${index + 1}, ${request.do}`;
     const response = await ask({ op: 'session', ...request });
     if (error !== undefined) {
-      checkRefusal(error, response, where);
+      checkRefusal(error, response, where, () => (error === 'not-json' ? [NOT_JSON] : []));
     } else if (messages !== undefined) {
       checkFields({ error: response.error, [where]: response.messages }, { [where]: messages });
       opener.count += messages.length;
@@ -47,6 +57,8 @@ export async function checkSession(test: Vector, ask: Ask): Promise<void> {
     }
   }
 }
+
+const NOT_JSON = 'send: a text that is not JSON is sent as JSON; it is refused';
 
 const GOES_ON =
   'a failure is final: after a failure the session still says something; nothing is read any more';
@@ -92,13 +104,15 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const got = show({ ...response, id: undefined });
     const causes = opener.isLatePsk ? [LATE_PSK] : [];
     const isRefusal = refuses(response.error);
-    throw new Failure({ where, expected: `events: ${typesOf(expected)}`, got }, causes, false, isRefusal);
+    const refused = { where, expected: `events: ${typesOf(expected)}`, got, ...codeOf(response.error) };
+    throw new Failure(refused, causes, false, isRefusal);
   }
   const got = response.events as (Fields | null)[];
-  const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got) };
+  const closing = codeOf(got.find((event) => event?.type === 'close')?.error);
+  const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got), ...closing };
   const accepts = has(expected, 'close') && !has(got, 'close');
   const rejects = !has(expected, 'close') && has(got, 'close');
-  const inReading = mistakesInReading(opener.steps[opener.step]!, expected, got, opener.isHub);
+  const inReading = mistakesInReading(opener, expected, got);
   const inEvents =
     inReading.length > 0
       ? inReading
@@ -110,7 +124,9 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
       const isIgnored = event.error === 'hub-key-changed' && goesOn;
       const ignored = has(got, 'close') ? PIN_LATE : PIN_IGNORED;
-      const causes = isIgnored ? [ignored] : mistakesInPinning(expected, got, opener.isHub);
+      const causes = isIgnored
+        ? [...mistakesInKeeping(opener), ignored]
+        : mistakesInPinning(expected, got, opener.isHub);
       throw new Failure(difference, causes, accepts, rejects);
     }
     const { type, error, ...fields } = event;
@@ -125,6 +141,8 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
         );
       const [right, wrong] = name === 'text' ? parsed(value, other[name]) : [value, other[name]];
       checkValue(`${where}, ${type}.${name}`, right, wrong, () => {
+        const inField = mistakesInField(opener, event, name, other[name]);
+        if (inField.length > 0) return inField;
         if (name === 'salt') return [SALT];
         if (type === 'close') return [`close code: it is ${wrong} where it is ${right}; ${CLOSE_CODES}`];
         return mistakesInText(value, other[name], opener);
@@ -192,8 +210,6 @@ const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
 const HANDSHAKE_TYPE = 'msg_type: `handshake` is not accepted in place of `shake`';
-const BYTES_EARLY =
-  'envelopes: one that arrives as bytes before the session is not read; over MQTT all of them do';
 const BYTES_LATE =
   'envelopes: a repeat that arrives as bytes on an encrypted session is not ignored; over MQTT all of them do';
 const LATE_PSK = 'psk: one that is provided late or twice is refused; it has no effect';
@@ -213,7 +229,8 @@ function mistakesInForms(count: number, got: readonly (Fields | null)[], opener:
   if (decoded === undefined || !decoded.startsWith('{')) return [];
   const isOn = steps.slice(0, step).some(({ events }) => has((events as Fields[]) ?? [], 'ready'));
   const isUnread = got.length === 0 || has(got, 'close');
-  if (count > 0) return flags.includes('BytesBeforeSession') && isUnread ? [BYTES_EARLY] : [];
+  const isRead = got.some((event) => AFTER_READING.includes(String(event?.error)));
+  if (count > 0) return flags.includes('BytesBeforeSession') && isUnread && !isRead ? [BYTES_EARLY] : [];
   return earlier.includes(decoded) ? [isOn ? BYTES_LATE : BYTES_EARLY] : [];
 }
 
@@ -238,19 +255,28 @@ const OF_FORMS: readonly string[] = [
 ];
 const FORMS: readonly string[] = [REPEATED, HANDSHAKE_TYPE, BYTES_EARLY, BYTES_LATE];
 
-/** Whether a failure of this test rules out the cause: something is wrong that is no matter of repeats or forms. */
+/** Whether a failure of this test rules out the cause: something is wrong that the mistake does not lead to. */
 export function contradictsSession(
-  { flags }: Vector,
+  test: Vector,
   failure: NonNullable<Verdict['failure']>,
   cause: string,
 ): boolean {
-  return (
-    FORMS.includes(cause) && failure.causes.length === 0 && !flags.some((flag) => OF_FORMS.includes(flag))
-  );
+  if (failure.causes.length > 0) return false;
+  if (cause === BYTES_EARLY) return !test.steps.some((_: Fields, step: number) => isEarly(test.steps, step));
+  if (FORMS.includes(cause)) return !test.flags.some((flag: string) => OF_FORMS.includes(flag));
+  return isUnlike(test, failure, cause);
+}
+
+/** Whether passing this test rules out the cause. */
+export function refutesSession(test: Vector, cause: string): boolean {
+  const isCompared = test.error === 'hub-key-changed' && test.steps[0].suspects === undefined;
+  return cause === PIN_IGNORED ? isCompared : refutesReading(test, cause);
 }
 
 /** Events for the caller alone, and the name of each. */
-const TOLD: readonly string[] = ['pin', 'pin-suspect', 'psk', 'psk-suspect'];
+const TOLD: readonly string[] = [
+  ...['pin', 'pin-suspect', 'psk', 'psk-suspect', 'new-hub', 'static-key-fresh'],
+];
 
 /** The mistakes in the events as a whole. */
 function mistakesInEvents(
@@ -318,6 +344,8 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
     const marker = { where: `${where}, the sealed message`, expected: 'the marker 0', got: 'the marker 1' };
     throw new Failure(marker, [HELLO_AS_BYTES, KINDS_SWAPPED]);
   }
+  const given = isHello ? mistakesInGiven(opener, right, wrong) : [];
+  if (given.length > 0) checkValue(`${where}, the sealed message`, right, wrong, () => given);
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
   const causes =
     isHello && isNormal
@@ -329,6 +357,23 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
     causes,
   );
 }
+
+const GIVEN =
+  'HELLO: a field that the caller gives does not replace the one that it has by default, such as session';
+
+/** Fields of HELLO that the caller gave, and that it does not have. */
+function mistakesInGiven({ steps }: Opener, right: unknown, wrong: unknown): Causes {
+  const [a, b] = [right, wrong].map((envelope) => (envelope as { payload?: Fields } | undefined)?.payload);
+  const [given] = parsed(steps[0]!.hello, '{}');
+  const names = typeof given === 'object' && given !== null ? Object.keys(given) : [];
+  const isOther = (name: string): boolean => show(a?.[name]) !== show(b?.[name]);
+  return names.some((name) => DEFAULTS.includes(name) && b?.[name] !== undefined && isOther(name))
+    ? [GIVEN]
+    : [];
+}
+
+/** The fields that HELLO has by default. */
+const DEFAULTS = ['pubkey', 'site_id', 'session'];
 
 const SESSION_ID = 'by default it is the first 16 bytes of the handshake hash, in hex';
 
@@ -362,9 +407,9 @@ function parsed(right: unknown, wrong: unknown): [unknown, unknown] {
   }
 }
 
-function mistakesInText(right: unknown, wrong: unknown, { isHub, received }: Opener): Causes {
+function mistakesInText(right: unknown, wrong: unknown, { isHub, steps, step }: Opener): Causes {
   const causes = mistakesInEnvelope(right, wrong, isHub);
-  return causes.length > 0 ? causes : mistakesInMessage1(received, wrong);
+  return causes.length > 0 ? causes : mistakesInMessage1(steps.slice(0, step + 1), wrong);
 }
 
 /**

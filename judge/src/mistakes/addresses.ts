@@ -198,6 +198,15 @@ const AUTHORIZATIONS: readonly Mistake[] = [
     write: (...names) => field(names.join(':')),
   },
   {
+    cause: 'it is encoded as Latin-1, with ? for other characters; it is UTF-8',
+    write: (...names) =>
+      field(Buffer.from(names.join(':').replace(/[^\0-\xff]/gu, '?'), 'latin1').toString('base64')),
+  },
+  {
+    cause: 'it is encoded as ASCII, with ? for other characters; it is UTF-8',
+    write: (...names) => field(base64(names.join(':').replace(/[^\0-\x7f]/gu, '?'))),
+  },
+  {
     cause: 'it is encoded as Latin-1; it is UTF-8',
     write: (...names) => field(Buffer.from(names.join(':'), 'latin1').toString('base64')),
   },
@@ -213,6 +222,54 @@ function isWrittenWith({ write }: Mistake, test: Vector, got: string): boolean {
   return upperCaseEscapes(wrong) === upperCaseEscapes(got);
 }
 
+/** The whole URL with a mistake around the field, whose address may have a query. */
+const URLS: readonly { readonly cause: string; write(base: string, query: string, field: string): string }[] =
+  [
+    {
+      cause: 'an address without a path gets none; a slash comes before the query',
+      write: (base, query, field) => `${base}?${before(others(query), '&')}${field}`,
+    },
+    {
+      cause: 'a second question mark begins it; & does after another field',
+      write: (base, query, field) => `${withPath(base)}?${before(others(query), '?')}${field}`,
+    },
+    {
+      cause: 'an earlier one of the address stays; it is replaced',
+      write: (base, query, field) => `${withPath(base)}?${before(query, '&')}${field}`,
+    },
+    {
+      cause: 'it comes before the other fields of the query; it comes last',
+      write: (base, query, field) => `${withPath(base)}?${field}${others(query) && `&${others(query)}`}`,
+    },
+  ];
+
+const before = (query: string, separator: string): string => query && `${query}${separator}`;
+
+/** The fields of a query that do not name the client. */
+function others(query: string): string {
+  const isOther = (field: string): boolean => {
+    const [name] = field.split('=') as [string];
+    return (
+      field !== '' &&
+      name.replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16))) !==
+        'authorization'
+    );
+  };
+  return query.split('&').filter(isOther).join('&');
+}
+
+const withPath = (base: string): string => (/^\w+:\/\/[^/]*$/.test(base) ? `${base}/` : base);
+
+/** The mistakes around the field that lead to this URL, if they lead to another one than the right one. */
+function mistakesInUrl({ url, address, userAgent, accessKey }: Vector, got: string): Causes {
+  if (url === undefined || typeof address !== 'string') return [];
+  const [base, query] = [address.replace(/\?.*/s, ''), address.replace(/^[^?]*\??/s, '')];
+  const right = field(both(userAgent, accessKey));
+  return URLS.filter(
+    ({ write }) => upperCaseEscapes(write(base, query, right)) === upperCaseEscapes(got),
+  ).map(({ cause }) => `authorization: ${cause}`);
+}
+
 const QUERY_LOST = 'authorization: the other fields of the query are left out; they stay as they are';
 
 /** The known mistakes in the authorization in this URL. */
@@ -220,13 +277,16 @@ export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
   if (typeof url !== 'string') return [];
   const alone = String(test.url).replace(/\?.*/, '?') + field(both(test.userAgent, test.accessKey));
   if (test.url !== undefined && upperCaseEscapes(alone) === upperCaseEscapes(url)) return [QUERY_LOST];
-  return AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url)).map(
-    ({ cause }) => `authorization: ${cause}`,
-  );
+  const inField = AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url));
+  if (inField.length > 0) return inField.map(({ cause }) => `authorization: ${cause}`);
+  return upperCaseEscapes(url) === upperCaseEscapes(String(test.url)) ? [] : mistakesInUrl(test, url);
 }
 
 /** Whether writing the right URL of this test rules out the mistake. */
 export function refutesAuthorization(test: Vector, cause: string): boolean {
   const mistake = AUTHORIZATIONS.find((mistake) => cause === `authorization: ${mistake.cause}`);
-  return test.url !== undefined && mistake !== undefined && !isWrittenWith(mistake, test, test.url);
+  if (test.url === undefined) return false;
+  if (mistake !== undefined) return !isWrittenWith(mistake, test, test.url);
+  const isOfUrl = URLS.some((other) => cause === `authorization: ${other.cause}`);
+  return isOfUrl && !mistakesInUrl(test, test.url).includes(cause);
 }

@@ -479,7 +479,7 @@ function causesOf(text: string, got: string, written: (style: Partial<Style>) =>
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
 export function mistakesInCanonicalJson(text: string, got: unknown, error?: unknown): Causes {
   const value = parseJson(text);
-  if (error !== undefined && !isContainer(value)) return [SCALARS];
+  if (error !== undefined) return [...(isContainer(value) ? [] : [SCALARS]), ...strictnesses(text)];
   if (typeof got !== 'string') return [];
   return causesOf(text, got, (style) => write(value, style));
 }
@@ -488,6 +488,60 @@ const SCALARS = 'top level: only objects and arrays are accepted; any JSON value
 
 function isContainer(value: Json): boolean {
   return typeof value === 'object' && value !== null && !(value instanceof JsonNumber);
+}
+
+/** What follows each backslash of a JSON text. */
+const escapesIn = (text: string): string[] =>
+  [...text.matchAll(/\\(u[\da-f]{4}|[^u])/gi)].map(([, sign]) => sign!);
+
+/** A JSON text without what is in its strings. */
+const withoutStrings = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
+
+/** What a text has that a strict parser may refuse. */
+const STRICTNESSES: readonly { readonly cause: string; has(text: string): boolean }[] = [
+  ...['/', 'b', 'f', 'n', 'r', 't'].map((sign) => ({
+    cause: `the escape \\${sign} is refused`,
+    has: (text: string) => escapesIn(text).includes(sign),
+  })),
+  {
+    cause: 'upper-case digits after \\u are refused',
+    has: (text) => escapesIn(text).some((unit) => /^u.*[A-F]/.test(unit)),
+  },
+  {
+    cause: 'lower-case digits after \\u are refused',
+    has: (text) => escapesIn(text).some((unit) => /^u.*[a-f]/.test(unit)),
+  },
+  { cause: 'surrogate pairs that are escaped are refused', has: hasEscapedPair },
+  { cause: 'E in numbers is refused', has: (text) => /\dE/.test(withoutStrings(text)) },
+  { cause: 'numbers with an exponent are refused', has: (text) => /\de/i.test(withoutStrings(text)) },
+  { cause: 'a plus before an exponent is refused', has: (text) => /e\+/i.test(withoutStrings(text)) },
+  { cause: 'a minus before zero is refused', has: (text) => /-0(?!\d)/.test(withoutStrings(text)) },
+  {
+    cause: 'white space around the value is refused',
+    has: (text) => text.trim() !== text,
+  },
+  { cause: 'tabs between tokens are refused', has: (text) => /\t/.test(withoutStrings(text)) },
+  { cause: 'line breaks between tokens are refused', has: (text) => /[\r\n]/.test(withoutStrings(text)) },
+  { cause: 'the empty key is refused', has: (text) => /""\s*:/.test(text) },
+  { cause: 'U+007F in strings is refused', has: (text) => /\x7f/.test(text) },
+  { cause: 'characters beyond U+FFFF are refused', has: (text) => /[\ud800-\udfff]/.test(text) },
+];
+
+const strictCause = (cause: string): string => `JSON: ${cause}; it is JSON`;
+
+/** The features of a JSON text that is refused. */
+function strictnesses(text: string): Causes {
+  return STRICTNESSES.filter(({ has }) => has(text)).map(({ cause }) => strictCause(cause));
+}
+
+/** Whether refusing this JSON text shows that something else is refused. */
+export function contradictsCanonicalJson(
+  { text, error }: Vector,
+  { refuses }: { readonly refuses?: boolean },
+  cause: string,
+): boolean {
+  const mistake = STRICTNESSES.find((mistake) => strictCause(mistake.cause) === cause);
+  return mistake !== undefined && error === undefined && refuses === true && !mistake.has(text);
 }
 
 /** What lenient parsers accept: the text as such a parser understands it. */
@@ -560,16 +614,39 @@ const ACCEPTED: { readonly [code: string]: string } = {
 };
 
 /** The mistakes of a parser that accepts this text. */
-export function mistakesInAccepting({ text, error, otherErrors = [] }: Vector): Causes {
+export function mistakesInAccepting({ text, bytes, error, otherErrors = [] }: Vector): Causes {
   const codes = [String(error), ...otherErrors].filter((code) => ACCEPTED[code] !== undefined);
-  return [...codes.map((code) => ACCEPTED[code]!), ...(typeof text === 'string' ? leniencies(text) : [])];
+  const ofText = typeof text === 'string' ? leniencies(text) : mistakesInDecoding(String(bytes));
+  return [...codes.map((code) => ACCEPTED[code]!), ...ofText];
 }
+
+const GUESSED =
+  'JSON: bytes are decoded as json.loads of Python does it, which takes UTF-16, surrogates and a byte order mark; decode them as UTF-8 before';
+
+/** Bytes that lenient decoders take, each by what shows it. */
+const DECODED: readonly { readonly cause: string; readonly shows: RegExp }[] = [
+  { cause: 'JSON: UTF-16 is accepted; it is UTF-8', shows: /^(?:fffe|feff|00|..00)/ },
+  { cause: 'JSON: a byte order mark is accepted; the text begins with the value', shows: /^efbbbf/ },
+  { cause: 'JSON: surrogates in UTF-8 are accepted; no character is one', shows: /^(?:..)*ed[ab]/ },
+];
+
+function mistakesInDecoding(bytes: string): Causes {
+  const found = DECODED.filter(({ shows }) => shows.test(bytes)).map(({ cause }) => cause);
+  return found.length > 0 ? [...found, GUESSED] : [];
+}
+
+/** Texts of this length may have hardly more than 64 open arrays or objects. */
+const NEARLY_64 = 1000; // characters
 
 /** Whether writing the right canonical form of this text, or refusing it, rules out the mistake. */
 export function refutesCanonicalJson(test: Vector, cause: string): boolean {
   const { text, canonical, otherErrors } = test;
+  // A parser may have a limit of its own, far above.
+  if (cause === ACCEPTED['json-depth'] && String(text).length > NEARLY_64) return false;
   if (canonical === undefined) return otherErrors === undefined && mistakesInAccepting(test).includes(cause);
   if (cause === SCALARS) return !isContainer(parseJson(text));
+  const strictness = STRICTNESSES.find((mistake) => strictCause(mistake.cause) === cause);
+  if (strictness !== undefined) return strictness.has(text);
   const style = STYLES.find((style) => style.cause === cause);
   return (
     style !== undefined &&

@@ -1,21 +1,26 @@
 /**
- * Message 1 of XXpsk2 under a prologue with one mistake. Its payload is sealed with a key derived from the ephemeral
- * public key before it, so the message alone shows which prologue it was bound to.
+ * Message 1 under a prologue with one mistake. Under XXpsk2 its payload is sealed with a key derived from the ephemeral public
+ * key before it, so the message alone shows which prologue it was bound to; under KKpsk0 with the keys of the vector.
  */
+import type { Fields } from '../adapter.ts';
 import {
   bytesToUtf8,
   canonicalJson,
   concatBytes,
+  equalBytes,
   hexToBytes,
   type JsonObject,
+  OFFERED_PATTERNS,
+  OFFERED_SUITES,
   ownField,
+  type Pattern,
   parseEnvelope,
   protocolName,
   type Suite,
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
-import { NoiseWithMistake } from './noise-with-mistake.ts';
+import { NoiseWithMistake, publicKeyOf } from './noise-with-mistake.ts';
 
 const EPHEMERAL = 32;
 
@@ -83,31 +88,83 @@ const CANDIDATES: readonly Candidate[] = [
   },
 ];
 
-/** The known mistakes in prologue and payload that lead a client to write the envelope `got` after it received these texts. */
-export function mistakesInMessage1(received: readonly { text?: unknown }[], got: unknown): Causes {
+/** The known mistakes in prologue and payload that lead a client to write the envelope `got` after these steps. */
+export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Causes {
   try {
     const { noise } = parseEnvelope(String(got)).payload as { noise: { [field: string]: string } };
     const message = hexToBytes(noise.msg!);
-    if (noise.pattern !== 'XXpsk2' || message === undefined) return [];
+    if (message === undefined) return [];
+    const received = steps.filter((step) => step.do === 'receive' && step.text !== undefined);
     const envelopes = received.map(({ text }) => parseEnvelope(String(text)));
     const payloads = (wanted: string): Payloads =>
       envelopes.filter(({ type }) => type === wanted).map(({ payload }) => payload);
     const [hellos, offers] = [payloads('hello'), payloads('shake')];
-    const suite = noise.suite as Suite;
-    const name = utf8ToBytes(protocolName('XXpsk2', suite));
-    const fits = (...parts: Uint8Array[]): boolean =>
-      payloadOf(message, concatBytes(parts), suite) !== undefined;
-    if (fits(canonicalJson(last(hellos)), canonicalJson(last(offers)))) {
-      return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
-    }
-    const prologue = concatBytes([canonicalJson(last(hellos)), canonicalJson(last(offers)), name]);
-    const payload = payloadOf(message, prologue, suite);
+    const [pattern, suite] = [noise.pattern as Pattern, noise.suite as Suite];
+    const nameOf = (pattern: Pattern, suite: Suite): Uint8Array => utf8ToBytes(protocolName(pattern, suite));
+    const keys = pattern === 'KKpsk0' ? keysOf(steps, last(hellos)) : undefined;
+    if (pattern === 'KKpsk0' && keys === undefined) return [];
+    const opened = (...parts: Uint8Array[]): Uint8Array | undefined =>
+      payloadOf(message, concatBytes(parts), suite, keys);
+    const right = [canonicalJson(last(hellos)), canonicalJson(last(offers))];
+    if (opened(...right) !== undefined) return [`prologue: its parts are HELLO, HANDSHAKE; ${RIGHT}`];
+    const payload = opened(...right, nameOf(pattern, suite));
     if (payload !== undefined) return mistakesInPayload(payload);
-    const found = CANDIDATES.filter(({ bind }) => fits(...bind(hellos, offers), name));
-    return found.map(({ cause }) => (cause === UNSORTED ? cause : `prologue: ${cause}`));
+    const other = OFFERED_PATTERNS.flatMap((pattern) =>
+      OFFERED_SUITES.map((suite) => ({ pattern, suite })),
+    ).find((names) => opened(...right, nameOf(names.pattern, names.suite)) !== undefined);
+    if (other !== undefined) {
+      return [
+        other.pattern === pattern
+          ? `prologue: it names ${other.suite} where ${suite} is used; the suite that is used counts`
+          : `prologue: it names ${other.pattern} where ${pattern} is used; the pattern that is used counts`,
+      ];
+    }
+    const found = CANDIDATES.filter(
+      ({ bind }) => opened(...bind(hellos, offers), nameOf(pattern, suite)) !== undefined,
+    );
+    return found.map(causeOf);
   } catch {
     return []; // it is not a message 1, or follows something that is not an envelope
   }
+}
+
+const causeOf = ({ cause }: Candidate): string => (cause === UNSORTED ? cause : `prologue: ${cause}`);
+
+export const HUB_PROLOGUE =
+  'prologue: a hub binds only the fields of its HELLO or HANDSHAKE that are needed; it binds all, unknown ones included';
+
+/**
+ * Whether a hub in these steps binds more than the fields that are needed. A hub that binds only these refuses each right message 1
+ * in such steps, and no other.
+ */
+export function bindsMore(steps: readonly Fields[]): boolean {
+  try {
+    const { events } = steps.find((step) => step.do === 'start')!;
+    const [hello, offer] = (events as Fields[]).map(({ text }) => parseEnvelope(String(text)).payload);
+    const right = concatBytes([canonicalJson(hello!), canonicalJson(offer!)]);
+    return !equalBytes(concatBytes([only(hello!, HELLO_FIELDS), only(offer!, OFFER_FIELDS)]), right);
+  } catch {
+    return false; // no hub has started
+  }
+}
+
+interface Keys {
+  readonly psk: Uint8Array;
+  readonly staticKey: Uint8Array;
+  readonly ephemeralKey: Uint8Array;
+  readonly pin: Uint8Array;
+}
+
+/** The keys of a client in KKpsk0 with the hub of this HELLO. */
+function keysOf([open, ...steps]: readonly Fields[], hello: JsonObject): Keys | undefined {
+  const stored = (name: string): unknown =>
+    (open?.[name] as Fields | undefined)?.[String(ownField(hello, 'node_id'))];
+  const psk = stored('psks') ?? steps.find((step) => step.do === 'psk')?.psk;
+  const all = [psk, open?.staticKey, open?.ephemeralKey, stored('pins')].map((key) =>
+    hexToBytes(String(key)),
+  );
+  const [pskBytes, staticKey, ephemeralKey, pin] = all;
+  return pskBytes && staticKey && ephemeralKey && pin && { psk: pskBytes, staticKey, ephemeralKey, pin };
 }
 
 const PAYLOAD = '{"binarize":false,"encodings":[]}';
@@ -118,10 +175,19 @@ function mistakesInPayload(payload: Uint8Array): Causes {
   return text === PAYLOAD ? [] : [`message 1: its payload is ${text || 'empty'}; it is ${PAYLOAD}`];
 }
 
-/** The payload of message 1, if it opens under this prologue. */
-function payloadOf(message: Uint8Array, prologue: Uint8Array, suite: Suite): Uint8Array | undefined {
-  const noise = new NoiseWithMistake({}, 'XXpsk2', suite);
-  noise.mixHash(prologue);
+/** The payload of message 1, if it opens under this prologue. With keys it is of KKpsk0. */
+function payloadOf(
+  message: Uint8Array,
+  prologue: Uint8Array,
+  suite: Suite,
+  keys: Keys | undefined,
+): Uint8Array | undefined {
+  const noise = new NoiseWithMistake({}, keys === undefined ? 'XXpsk2' : 'KKpsk0', suite);
+  const preMessages = keys === undefined ? [] : [publicKeyOf(keys.staticKey), keys.pin];
+  noise.mixPrologue(prologue, preMessages);
+  if (keys !== undefined) noise.mixKeyAndHash(keys.psk);
   noise.mixEphemeral(message.slice(0, EPHEMERAL));
+  for (const privateKey of keys === undefined ? [] : [keys.ephemeralKey, keys.staticKey])
+    noise.mixKey(noise.sharedSecret(privateKey, keys!.pin));
   return noise.decryptAndHash(message.slice(EPHEMERAL));
 }

@@ -4,7 +4,6 @@
  */
 import { bytesToHex, concatBytes, equalBytes, hexToBytes, type Pattern, type Suite } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
-import { mistakesInEphemeralKey } from './ephemeral-key.ts';
 import { MISTAKES, type Mistake, ONE_SIDED_MISTAKES } from './noise-mistakes.ts';
 import {
   dhKeysWith,
@@ -15,7 +14,7 @@ import {
   sealWith,
   tokensWith,
 } from './noise-with-mistake.ts';
-import { mistakesInPayload } from './payload.ts';
+import { mistakesInEphemeralKey, mistakesInPayload } from './payload.ts';
 
 /** The keys and messages of a vector of type Handshake, in hexadecimal. */
 export interface Transcript {

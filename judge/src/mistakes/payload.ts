@@ -1,8 +1,4 @@
-/**
- * Payloads: their length in a handshake message, visible whatever the keys are, and the fields of a client's sealed HELLO; and
- * what a session makes of an envelope.
- */
-import type { Fields } from '../adapter.ts';
+/** What a handshake message shows whatever the keys are: its ephemeral key and the length of its payload; and the fields of HELLO. */
 import { isJsonObject, type Json } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
 
@@ -43,80 +39,19 @@ export function mistakesInHello(value: unknown): Causes {
   return lacks.length === 0 ? [] : [`HELLO: the sealed HELLO lacks ${lacks.join(', ')}`];
 }
 
-type Events = readonly (Fields | null)[];
+const KEY_DIGITS = 64;
 
-const ODD_DIGITS =
-  'msg: an odd number of digits is read; it is refused, as is everything but pairs of digits';
-const VERSION =
-  'message 1: a hub refuses it without max_protocol_version; it checks the version only if there is one';
-const UNNAMED = 'message 3: it is refused as one without pattern and suite; only message 1 names them';
-const HELLO_AGAIN =
-  'HELLO: a later message of this type is taken for the client’s HELLO; only the first sealed message can be it';
+const OTHER_KEY =
+  'ephemeral key: it is not the given one; the adapter hands ephemeralKey to the implementation, whose random bytes it may be';
+const REVERSED = 'ephemeral key: its bytes are in reverse order';
 
-/** What only a Noise message that was read can lead to. */
-const AFTER_READING = [
-  ...['prologue-differs', 'psk-differs', 'kk-failed', 'low-order-key'],
-  ...['static-key-not-authentic', 'payload-not-authentic', 'message-too-short', 'message-too-long'],
-];
-
-/** Fields of every envelope that is sent, which no rule lets a reader demand. */
-const UNREAD = ['metadata', 'route'];
-
-const unreadCause = (field: string): string =>
-  `envelopes: one without \`${field}\` is refused; only msg_type and payload are read`;
-
-/** @param step - of the vector, with what is received */
-export function mistakesInReading(step: Fields, expected: Events, got: Events, isHub: boolean): Causes {
-  const isMessage = (index: number): boolean => expected[index]?.type === 'message';
-  if (isHub && got.some((event, index) => event?.type === 'hello' && isMessage(index))) return [HELLO_AGAIN];
-  const envelope = envelopeOf(step);
-  const [right, error] = [closeOf(expected), closeOf(got)];
-  if (envelope === undefined || error === undefined) return [];
-  const noise = fieldsOf(envelope.payload.noise);
-  if (right === 'bad-hex')
-    return isOdd(noise?.msg) && AFTER_READING.includes(String(error)) ? [ODD_DIGITS] : [];
-  if (right !== undefined) return [];
-  if (error === 'bad-envelope') return lacking(envelope).map(unreadCause);
-  if (!isHub || typeof noise?.msg !== 'string') return [];
-  const isFirst = noise.pattern !== undefined;
-  if (error === 'protocol-version')
-    return isFirst && envelope.payload.max_protocol_version === undefined ? [VERSION] : [];
-  return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
-}
-
-/** Whether passing a test in which all of these steps are as they should be rules out the mistake. */
-export function refutesReading(steps: readonly Fields[], cause: string): boolean {
-  return steps.some((step) => {
-    const envelope = closeOf((step.events as Events | undefined) ?? []) === undefined && envelopeOf(step);
-    return envelope && lacking(envelope).some((field) => cause === unreadCause(field));
-  });
-}
-
-function closeOf(events: Events): unknown {
-  return events.find((event) => event?.type === 'close')?.error;
-}
-
-type Envelope = Fields & { readonly payload: Fields };
-
-function envelopeOf({ do: what, text }: Fields): Envelope | undefined {
-  if (what !== 'receive' || typeof text !== 'string') return undefined;
-  try {
-    const value = fieldsOf(JSON.parse(text));
-    const payload = fieldsOf(value?.payload);
-    return payload && typeof value?.msg_type === 'string' ? { ...value, payload } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function fieldsOf(value: unknown): Fields | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
-}
-
-function lacking(envelope: Envelope): string[] {
-  return UNREAD.filter((field) => envelope[field] === undefined);
-}
-
-function isOdd(msg: unknown): boolean {
-  return typeof msg === 'string' && /^[\da-f]+$/i.test(msg) && msg.length % 2 === 1;
+/**
+ * The mistakes in the ephemeral public key at the start of a handshake message, which no mistake in Noise itself changes.
+ * @param right - the correct message in hexadecimal
+ * @param got - the message that was written
+ */
+export function mistakesInEphemeralKey(right: string, got: string): Causes {
+  const [key, other] = [right, got].map((digits) => digits.slice(0, KEY_DIGITS)) as [string, string];
+  if (key === other || got.length !== right.length) return [];
+  return [other === key.match(/../g)!.reverse().join('') ? REVERSED : OTHER_KEY];
 }

@@ -1,0 +1,348 @@
+/**
+ * What a session makes of an envelope that is read in a wrong way: of the node id, of what was offered, of the payload of
+ * message 2. Each cause is claimed where nothing else leads to the events, and a test that passes rules out those that it would
+ * show.
+ */
+import { createHash } from 'node:crypto';
+import type { Fields } from '../adapter.ts';
+import type { Vector } from '../vectors.ts';
+import type { Causes } from '../verdict.ts';
+import { bindsMore, HUB_PROLOGUE } from './message-1.ts';
+
+export type Events = readonly (Fields | null)[];
+
+/** A step of a vector, and what came before it. */
+export interface Point {
+  readonly steps: readonly Fields[];
+  /** The index of the step. */
+  readonly step: number;
+  readonly isHub: boolean;
+  readonly flags: readonly string[];
+}
+
+export const BYTES_EARLY =
+  'envelopes: one that arrives as bytes before the session is not read; over MQTT all of them do';
+const ODD_DIGITS =
+  'msg: an odd number of digits is read; it is refused, as is everything but pairs of digits';
+const VERSION =
+  'message 1: a hub refuses it without max_protocol_version; it checks the version only if there is one';
+const UNNAMED = 'message 3: it is refused as one without pattern and suite; only message 1 names them';
+const HALF_NAMED =
+  'message 1: one that names only the pattern or only the suite is taken for message 3; either of them makes it message 1';
+const HELLO_AGAIN =
+  'HELLO: a later message of this type is taken for the client’s HELLO; only the first sealed message can be it';
+const SWALLOWED =
+  'HELLO: a first message that is none is swallowed; it is told that HELLO is missing, and the message follows';
+const SUSPECT = 'pin: KKpsk0 is used although the pin is suspect; the next attempt uses XXpsk2';
+const KEPT = 'pin: a suspect pin is replaced where it is to be kept, or where only pinned hubs are trusted';
+const FIRST_HELLO = 'HELLO: the first one is kept; the latest one before the HANDSHAKE counts';
+const UNREAD = 'message 2: its payload is not read; it is a JSON object or nothing, and may name an encoding';
+const PIN_FIRST = 'pin: it is compared before the payload of message 2 is read; the payload comes first';
+const NO_ENCODING = 'ready: it does not tell the encoding that message 2 names';
+
+const notOffered = (what: string): string =>
+  `negotiation: a hub takes a ${what} that it did not offer; it refuses what is not in its offer`;
+
+/** What only a Noise message that was read can lead to. */
+export const AFTER_READING: readonly string[] = [
+  ...['prologue-differs', 'psk-differs', 'kk-failed', 'low-order-key'],
+  ...['static-key-not-authentic', 'payload-not-authentic', 'message-too-short', 'message-too-long'],
+];
+
+/** What only a transport message leads to. */
+const OF_TRANSPORT = ['not-authentic', 'message-too-short'];
+
+/** Whether bytes arrive in this step before the session is encrypted. */
+export function isEarly(steps: readonly Fields[], step: number): boolean {
+  const before = steps.slice(0, step);
+  const isOn = has(eventsOf(before), 'ready') || (steps[0]!.role === 'hub' && isAnswered(before));
+  return steps[step]!.do === 'receive' && steps[step]!.bytes !== undefined && !isOn;
+}
+
+/** Fields of every envelope that is sent, which no rule lets a reader demand. */
+const UNREAD_FIELDS = ['metadata', 'route'];
+
+const unreadCause = (field: string): string =>
+  `envelopes: one without \`${field}\` is refused; only msg_type and payload are read`;
+
+/** The causes that the events of a step show as a whole. */
+export function mistakesInReading(point: Point, expected: Events, got: Events): Causes {
+  const { isHub, steps, step, flags } = point;
+  const isMessage = (index: number): boolean => expected[index]?.type === 'message';
+  if (isHub && got.some((event, index) => event?.type === 'hello' && isMessage(index))) return [HELLO_AGAIN];
+  if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
+  const [right, error] = [closeOf(expected), closeOf(got)];
+  if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
+  const ofNodeId = isHub ? [] : mistakesInLookup(point, expected, got);
+  if (ofNodeId.length > 0) return ofNodeId;
+  const ofPayload = mistakesInMessage2(flags, right, got);
+  if (ofPayload.length > 0) return ofPayload;
+  const envelope = envelopeOf(steps[step]!);
+  if (envelope === undefined) return [];
+  const noise = fieldsOf(envelope.payload.noise);
+  if (right === 'not-offered') return mistakesInOffer(point, noise, got);
+  if (error === undefined) return [];
+  if (right === 'bad-hex')
+    return isOdd(noise?.msg) && AFTER_READING.includes(String(error)) ? [ODD_DIGITS] : [];
+  if (right !== undefined) return [];
+  if (error === 'bad-envelope') return lacking(envelope).map(unreadCause);
+  const isFirst = noise?.pattern !== undefined;
+  if (isHub && noise?.msg !== undefined && expected.length === 0)
+    return isFirst === (noise.suite !== undefined) ? [] : [HALF_NAMED];
+  if (!isHub || typeof noise?.msg !== 'string') return [];
+  if (error === 'prologue-differs' || error === 'kk-failed') return bindsMore(steps) ? [HUB_PROLOGUE] : [];
+  if (error === 'protocol-version')
+    return isFirst && envelope.payload.max_protocol_version === undefined ? [VERSION] : [];
+  return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
+}
+
+/** A first message that is no HELLO, and of which nothing follows. */
+function isSwallowed(expected: Events, got: Events): boolean {
+  const at = expected.findIndex((event) => event?.type === 'hello' && event.error === 'no-hello');
+  return (
+    at >= 0 && expected[at + 1]?.type === 'message' && typesOf(expected.slice(0, at + 1)) === typesOf(got)
+  );
+}
+
+/** A hub that goes on with what it did not offer. */
+function mistakesInOffer({ steps }: Point, noise: Fields | undefined, got: Events): Causes {
+  const goesOn = has(got, 'transmit') || [...AFTER_READING, 'bad-length'].includes(String(closeOf(got)));
+  const offers = steps.flatMap(({ events }) => textsOf(events)).map((text) => envelopeOf(received(text)));
+  const offer = fieldsOf(offers.find((envelope) => envelope?.payload.noise !== undefined)?.payload.noise);
+  if (!goesOn || noise === undefined || offer === undefined) return [];
+  const isOffered = (names: unknown, name: unknown): boolean => Array.isArray(names) && names.includes(name);
+  if (!isOffered(offer.patterns, noise.pattern)) return [notOffered('pattern')];
+  return isOffered(offer.suites, noise.suite) ? [] : [notOffered('suite')];
+}
+
+const OF_BAD_PAYLOAD = ['psk-differs', 'kk-failed', 'bad-handshake-payload'];
+const OF_PAYLOAD = ['Message2Noise', 'Message2Payload', 'PayloadFirst'];
+
+/** A payload of message 2 that ends nothing, although it must. */
+function mistakesInMessage2(flags: readonly string[], right: unknown, got: Events): Causes {
+  const ends = OF_BAD_PAYLOAD.includes(String(right));
+  if (!ends || !flags.some((flag) => OF_PAYLOAD.includes(flag))) return [];
+  if (closeOf(got) === 'hub-key-changed') return [UNREAD, PIN_FIRST];
+  return has(got, 'ready') ? [UNREAD] : [];
+}
+
+/** How a node id is changed by mistake. It counts as it came. */
+const CHANGES: readonly { readonly how: string; change(nodeId: string): string }[] = [
+  { how: 'without the white space around it', change: (nodeId) => nodeId.trim() },
+  { how: 'in lower case', change: (nodeId) => nodeId.toLowerCase() },
+  { how: 'in NFC', change: (nodeId) => nodeId.normalize('NFC') },
+  { how: 'in NFD', change: (nodeId) => nodeId.normalize('NFD') },
+  { how: 'up to U+0000', change: (nodeId) => nodeId.replace(/\0.*/s, '') },
+  { how: 'up to its first line feed', change: (nodeId) => nodeId.replace(/\n.*/s, '') },
+  { how: 'without its line feeds', change: (nodeId) => nodeId.replace(/[\r\n]/g, '') },
+  ...[63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024].map((count) => ({
+    how: `cut to ${count} bytes`,
+    change: (nodeId: string) => Buffer.from(nodeId).subarray(0, count).toString(),
+  })),
+];
+
+const nodeIdCause = (how: string): string =>
+  `node id: it is taken ${how}; salt, pins and stored PSKs go by it as it came`;
+const lookupCause = (how: string): string =>
+  `pins: they are looked up by the node id ${how}; they belong to it as it came`;
+const changeOf = (cause: string): ((nodeId: string) => string) | undefined =>
+  CHANGES.find(({ how }) => [nodeIdCause(how), lookupCause(how)].includes(cause))?.change;
+
+/** A pin, a PSK or trust that belongs to another node id, or is not found. */
+function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
+  const [open] = point.steps as [Fields];
+  const nodeId = nodeIdOf(point);
+  if (nodeId === undefined) return [];
+  const isFoundWrongly = has(expected, 'close') && closeOf(expected) === 'unknown-hub' && !has(got, 'close');
+  const isLost =
+    closeOf(got) === 'unknown-hub' ||
+    ['new-hub', 'psk-needed'].some((type) => has(got, type) && !has(expected, type));
+  if (has(got, 'transmit') && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
+  if (isLost && isOfLatest(point)) return [FIRST_HELLO];
+  return isFoundWrongly || isLost ? changesOf(knownHubs(open), nodeId, isLost) : [];
+}
+
+/** The changes after which a node id that is known is not, or the other way round. */
+function changesOf(known: readonly string[], nodeId: string, isLost: boolean): Causes {
+  const fitting = CHANGES.filter(({ change }) => {
+    const other = change(nodeId);
+    if (other === nodeId) return false;
+    return isLost ? known.includes(nodeId) && !known.includes(other) : known.includes(other);
+  });
+  return fitting.flatMap(({ how }) => [nodeIdCause(how), lookupCause(how)]);
+}
+
+function knownHubs(open: Fields): string[] {
+  return [open.pins, open.psks].flatMap((stored) => Object.keys(fieldsOf(stored) ?? {}));
+}
+
+/** The node id in the latest HELLO of a hub. */
+function nodeIdOf({ steps, step }: Point): string | undefined {
+  const nodeId = nodeIdsIn(steps.slice(0, step + 1)).at(-1);
+  return typeof nodeId === 'string' ? nodeId : undefined;
+}
+
+/** The causes that one field of an event shows. */
+export function mistakesInField(point: Point, event: Fields, name: string, got: unknown): Causes {
+  const { steps, step } = point;
+  const right = event[name];
+  if (name === 'encoding') return got === null && typeof right === 'string' ? [UNREAD, NO_ENCODING] : [];
+  if (name === 'text')
+    return steps[step]!.do === 'start' ? inAnnouncement(right, got) : inPattern(point, right, got);
+  const nodeId = String(event.nodeId);
+  const ofNodeId = (value: (nodeId: string) => string): Causes =>
+    CHANGES.filter(({ change }) => change(nodeId) !== nodeId && value(change(nodeId)) === got).map(
+      ({ how }) => nodeIdCause(how),
+    );
+  if (name === 'nodeId')
+    return nodeIdsIn(steps.slice(0, step)).includes(got) ? [FIRST_HELLO] : ofNodeId((changed) => changed);
+  return name === 'salt' ? ofNodeId((changed) => createHash('sha256').update(changed).digest('hex')) : [];
+}
+
+/** The node ids in the HELLOs of a hub, in order. */
+function nodeIdsIn(steps: readonly Fields[]): unknown[] {
+  const hellos = steps.map(envelopeOf).filter((envelope) => envelope?.msg_type === 'hello');
+  return hellos.map((envelope) => envelope!.payload.node_id);
+}
+
+/** Whether the hub of the latest HELLO is known, and that of an earlier one is not. */
+function isOfLatest({ steps, step }: Point): boolean {
+  const nodeIds = nodeIdsIn(steps.slice(0, step + 1)).map(String);
+  const known = knownHubs(steps[0]!);
+  return known.includes(nodeIds.at(-1)!) && nodeIds.some((nodeId) => !known.includes(nodeId));
+}
+
+/** The announcement of a client over MQTT that says too much. */
+function inAnnouncement(right: unknown, got: unknown): Causes {
+  const [a, b] = [right, got].map((text) => envelopeOf(received(text)));
+  if (a?.msg_type !== 'hello' || b?.msg_type !== 'hello') return [];
+  const names = Object.keys({ ...a.payload, ...b.payload });
+  const wrong = names.filter((name) => JSON.stringify(a.payload[name]) !== JSON.stringify(b.payload[name]));
+  const said = wrong.map((name) => `its ${name} is ${JSON.stringify(b.payload[name]) ?? 'missing'}`);
+  return said.length === 0
+    ? []
+    : [
+        `announcement: ${said.join(', ')}; it says no more than that a client is there (pubkey null, site_id empty)`,
+      ];
+}
+
+/** Whether the pin of the hub is suspect. */
+function isSuspect(point: Point): boolean {
+  const { suspects } = point.steps[0]!;
+  return Array.isArray(suspects) && suspects.includes(nodeIdOf(point));
+}
+
+/** Message 1 of KKpsk0, though its pin is suspect; or of XXpsk2, though there is one. */
+function inPattern(point: Point, right: unknown, got: unknown): Causes {
+  const [wanted, taken] = [right, got].map(
+    (text) => fieldsOf(envelopeOf(received(text))?.payload.noise)?.pattern,
+  );
+  if (wanted === 'XXpsk2' && taken === 'KKpsk0') return isSuspect(point) ? [SUSPECT] : [];
+  const nodeId = nodeIdOf(point);
+  if (wanted !== 'KKpsk0' || taken !== 'XXpsk2' || nodeId === undefined) return [];
+  return changesOf(Object.keys(fieldsOf(point.steps[0]!.pins) ?? {}), nodeId, true);
+}
+
+/** The cause of a suspect pin that is replaced, beside the one of a pin that is ignored; none for another pin. */
+export function mistakesInKeeping({ steps }: Point): Causes {
+  const [open] = steps as [Fields];
+  const isKept = open.onKkFailure === 'keep-pin' || open.trust === 'pinned-only';
+  return isKept && Array.isArray(open.suspects) && open.suspects.length > 0 ? [KEPT] : [];
+}
+
+/** Whether passing a test in which all of these steps are as they should be rules out the mistake. */
+export function refutesReading({ steps, flags }: Vector, cause: string): boolean {
+  if (cause === UNREAD || cause === PIN_FIRST) {
+    const isRefused = eventsOf(steps).some((event) => OF_BAD_PAYLOAD.includes(String(event?.error)));
+    return isRefused && flags.includes(cause === UNREAD ? 'Message2Noise' : 'PayloadFirst');
+  }
+  if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
+  const change = changeOf(cause);
+  if (change !== undefined)
+    return isFound(steps, change) || (cause.startsWith('node id') && isTold(steps, change));
+  return (steps as Fields[]).some((step) => {
+    const envelope = closeOf((step.events as Events | undefined) ?? []) === undefined && envelopeOf(step);
+    return envelope && lacking(envelope).some((field) => cause === unreadCause(field));
+  });
+}
+
+/** Whether a test fails that this mistake leaves as it is, so that another one was made. */
+export function isUnlike(
+  { steps }: Vector,
+  { refuses }: { readonly refuses?: boolean },
+  cause: string,
+): boolean {
+  const change = changeOf(cause);
+  if (change !== undefined) return !isFound(steps, change) && !isTold(steps, change);
+  const isOfHub = cause === HUB_PROLOGUE && steps[0].role === 'hub' && refuses === true;
+  return isOfHub && !bindsMore(steps);
+}
+
+/** Whether a hub in these steps answers message 1. */
+function isAnswered(steps: readonly Fields[]): boolean {
+  return eventsOf(steps.filter((step) => step.do === 'receive')).some((event) => event?.text !== undefined);
+}
+
+/** The events that a vector expects. */
+function eventsOf(steps: readonly Fields[]): Events {
+  return steps.flatMap(({ events }) => (Array.isArray(events) ? (events as Events) : []));
+}
+
+/** Whether a client in these steps tells a node id that the change makes another one. */
+function isTold(steps: readonly Fields[], change: (nodeId: string) => string): boolean {
+  return eventsOf(steps).some(
+    (event) => typeof event?.nodeId === 'string' && change(event.nodeId) !== event.nodeId,
+  );
+}
+
+/** Whether a client in these steps looks up what it would not find, or find, after the change. */
+function isFound(steps: readonly Fields[], change: (nodeId: string) => string): boolean {
+  const known = Object.keys(fieldsOf(steps[0]!.pins) ?? {});
+  const isOn = eventsOf(steps).some((event) => event?.type === 'transmit' || event?.error === 'unknown-hub');
+  const isOther = (nodeId: unknown): boolean =>
+    typeof nodeId === 'string' && known.includes(nodeId) !== known.includes(change(nodeId));
+  return isOn && nodeIdsIn(steps).some(isOther);
+}
+
+function typesOf(events: Events): string {
+  return events.map((event) => event?.type).join();
+}
+
+function has(events: Events, type: string): boolean {
+  return events.some((event) => event?.type === type);
+}
+
+function closeOf(events: Events): unknown {
+  return events.find((event) => event?.type === 'close')?.error;
+}
+
+function textsOf(events: unknown): unknown[] {
+  return Array.isArray(events) ? (events as Events).map((event) => event?.text) : [];
+}
+
+type Envelope = Fields & { readonly payload: Fields };
+
+const received = (text: unknown): Fields => ({ do: 'receive', text });
+
+function envelopeOf({ do: what, text }: Fields): Envelope | undefined {
+  if (what !== 'receive' || typeof text !== 'string') return undefined;
+  try {
+    const value = fieldsOf(JSON.parse(text));
+    const payload = fieldsOf(value?.payload);
+    return payload && typeof value?.msg_type === 'string' ? { ...value, payload } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+}
+
+function lacking(envelope: Envelope): string[] {
+  return UNREAD_FIELDS.filter((field) => envelope[field] === undefined);
+}
+
+function isOdd(msg: unknown): boolean {
+  return typeof msg === 'string' && /^[\da-f]+$/i.test(msg) && msg.length % 2 === 1;
+}
