@@ -374,12 +374,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     ],
     [PROTOCOL, 'if message_length > MAX_NOISE_MESSAGE:', 'if message_length > 2 * MAX_NOISE_MESSAGE:'],
   ),
-  fault(
-    'chunk-one-byte-less',
-    'split',
-    [],
-    [PROTOCOL, 'if len(payload) <= MAX_CHUNK:', 'if len(payload) < MAX_CHUNK:'],
-  ),
+  fault('chunk-one-byte-less', 'split', 'chunk limit: a message of 65000 bytes begins with a chunk', [
+    PROTOCOL,
+    'if len(payload) <= MAX_CHUNK:',
+    'if len(payload) < MAX_CHUNK:',
+  ]),
   fault(
     'chunks-of-65518',
     'split',

@@ -365,6 +365,21 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'path = "" if parts[3] else "/"',
     'path = ""',
   ]),
+  fault('message-2-names-the-pattern', 'session', 'message 2: it names pattern or suite', [
+    SESSION,
+    'yield shake(msg=self.handshake.write(b"{}").hex())',
+    'yield shake(pattern=self.pattern, msg=self.handshake.write(b"{}").hex())',
+  ]),
+  fault('xx-before-kk', 'select', 'selection: XXpsk2 is taken before KKpsk0', [
+    'hub_protocol.py',
+    'for pattern in ["KKpsk0", "XXpsk2"] if pinned',
+    'for pattern in ["XXpsk2", "KKpsk0"] if pinned',
+  ]),
+  fault('broker-with-a-path', 'broker', 'broker: the URL has a path', [
+    MQTT,
+    '(path.removesuffix("/") if scheme[:2] == "ws" else "")',
+    'path.removesuffix("/")',
+  ]),
   fault('topics-with-dollar', 'topics', 'accepts what has to be refused, such as: ', [
     MQTT,
     '|^\\$|^/',

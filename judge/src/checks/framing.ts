@@ -34,6 +34,11 @@ function mistakesInFrames(kind: unknown, frames: unknown, expected: readonly Fie
   if (isSwapped && markers.length === expected.length) {
     return frames.length === 1 ? [KINDS_SWAPPED] : [KINDS_SWAPPED, FIRST_SWAPPED, firstOf(kind, markers[0])];
   }
+  if (expected.length === 1 && markers[0] === Number(expected[0]!.marker) + 2) {
+    return [
+      `chunk limit: a message of ${expected[0]!.length} bytes begins with a chunk; up to ${MAX_CHUNK} bytes are one frame`,
+    ];
+  }
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];
   }

@@ -428,7 +428,9 @@ function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Ca
   if (lacks.length > 0) return [`message 1: it does not name ${lacks.join(' and ')}; it names both`];
   const isThird = !isHub && Object.keys(right).join() === 'msg';
   const excess = excessOf(right.msg, wrong.msg);
-  if (isThird && (wrong.pattern !== undefined || wrong.suite !== undefined)) return [NAMED_AGAIN];
+  const isNamed = right.pattern === undefined && (wrong.pattern !== undefined || wrong.suite !== undefined);
+  if (isHub && isNamed) return [NAMED_IN_2];
+  if (isThird && isNamed) return [NAMED_AGAIN];
   if (isThird && excess > 0) return [`message 3: its payload has ${excess} bytes; it is empty`];
   if (isHub && excess !== 0) {
     return [
@@ -438,6 +440,7 @@ function mistakesInEnvelope(expected: unknown, got: unknown, isHub: boolean): Ca
   return isThird ? [] : mistakesInEphemeralKey(right.msg, wrong.msg);
 }
 
+const NAMED_IN_2 = 'message 2: it names pattern or suite; only message 1 does';
 const NAMED_AGAIN = 'message 3: it names pattern or suite; only message 1 does';
 
 /** Mistakes in the encoding of a Noise message. */

@@ -118,6 +118,8 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
     ];
   }
   if (name === 'tls') return [`broker: tls is ${response.tls} with ${scheme}; it is ${test.tls}`];
+  if (name === 'url' && String(response.url).startsWith(`${test.url}/`) && !/^wss?:/.test(test.url))
+    return ['broker: the URL has a path; only ws: and wss: have one'];
   if (name === 'url' && String(response.url).replace(/:\d+(?=\/|$)/, '') === test.url) {
     return ['broker: the URL names the default port; it has the port that was given, if one was'];
   }
@@ -163,6 +165,13 @@ const AUTHORIZATIONS: readonly Mistake[] = [
   {
     cause: 'its = is not percent-encoded; encode all characters except letters, digits and -._~',
     write: (...names) => field(both(...names)).replace(/%3D/g, '='),
+  },
+  {
+    cause: 'its + and = are not percent-encoded; encode all characters except letters, digits and -._~',
+    write: (...names) =>
+      field(both(...names))
+        .replace(/%2B/g, '+')
+        .replace(/%3D/g, '='),
   },
   {
     cause: 'it is percent-encoded twice',

@@ -62,6 +62,10 @@ const SELECTIONS: readonly Mistake[] = [
   selection('XXpsk2 is taken although it is not offered', {
     pattern: ({ patterns, pinned }) => (pinned && patterns.includes(KK) ? KK : XX),
   }),
+  selection('XXpsk2 is taken before KKpsk0; with a pin KKpsk0 is, wherever it is offered', {
+    pattern: ({ patterns, pinned }) =>
+      patterns.includes(XX) ? XX : pinned && patterns.includes(KK) ? KK : undefined,
+  }),
   selection('KKpsk0 is never taken; it is where the hub offers it and is pinned', {
     pattern: ({ patterns }) => (patterns.includes(XX) ? XX : undefined),
   }),
@@ -116,7 +120,7 @@ const CLIENT_IDS: readonly Mistake[] = [
       .slice(0, 48),
   ),
   clientId('the access key is not cut to 48 characters', replaced),
-  ...[23, 32, 36, 40, 47, 49, 50, 64].map((count) =>
+  ...[23, 24, 30, 32, 36, 40, 44, 45, 46, 47, 49, 50, 60, 63, 64].map((count) =>
     clientId(`the access key is cut to ${count} characters; 48 are taken`, (key) =>
       cut(replaced(key), count),
     ),
