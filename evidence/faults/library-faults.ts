@@ -391,6 +391,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'canonical-json session',
     [
       'JSON: text after the value is accepted',
+      'send: a text that is not JSON is sent as JSON',
       'accepts what has to be refused: a first byte without what must follow, after the value',
     ],
     [
@@ -421,11 +422,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'for (let i = 0; i < ownSuites.length; i++) {\n    const suite = ownSuites[i]!;\n    if (suites.indexOf(suite) < 0) continue;',
     'for (let i = 0; i < suites.length; i++) {\n    const suite = suites[i] as Suite;\n    if (ownSuites.indexOf(suite) < 0) continue;',
   ]),
-  fault('kk-without-a-pin', 'select session', 'selection: KKpsk0 is taken without a pin', [
-    'src/session/negotiation.ts',
-    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
-    "if (patterns.indexOf('KKpsk0') >= 0)",
-  ]),
+  fault(
+    'kk-without-a-pin',
+    'select session',
+    ['selection: KKpsk0 is taken without a pin', 'pin: KKpsk0 is used although the pin is suspect'],
+    [
+      'src/session/negotiation.ts',
+      "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
+      "if (patterns.indexOf('KKpsk0') >= 0)",
+    ],
+  ),
   fault('kk-not-offered', 'select session', 'selection: KKpsk0 is taken although it is not offered', [
     'src/session/negotiation.ts',
     "if (pinned && patterns.indexOf('KKpsk0') >= 0)",

@@ -114,7 +114,7 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     ],
     [PROTOCOL, 'if len(dict(pairs)) != len(pairs):', 'if len(dict(pairs)) > len(pairs):'],
   ),
-  fault('depth-one-more', 'canonical-json', 'accepts what has to be refused, such as: 65 arrays', [
+  fault('depth-one-more', 'canonical-json', 'JSON: more than 64 open arrays and objects are accepted', [
     PROTOCOL,
     'if depth_left == 0:',
     'if depth_left < 0:',
@@ -222,12 +222,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     '"parse_float": Number,',
     '"parse_float": lambda token: Number(token.lower()),',
   ]),
-  fault(
-    'byte-order-mark-accepted',
-    'canonical-json',
-    'accepts what has to be refused, such as: a byte order mark, in bytes',
-    [PROTOCOL, 'text = text.decode() if', 'text = text.decode("utf-8-sig") if'],
-  ),
+  fault('byte-order-mark-accepted', 'canonical-json', 'JSON: a byte order mark is accepted', [
+    PROTOCOL,
+    'text = text.decode() if',
+    'text = text.decode("utf-8-sig") if',
+  ]),
   fault('prologue-hashed', 'handshake session', 'prologue: it is hashed before', [
     PROTOCOL,
     'noise.set_prologue(prologue)',

@@ -540,6 +540,47 @@ test('names a text that is sent although it is not JSON', async () => {
   assert.match(causes[0]!, /^send: a text that is not JSON/);
 });
 
+test('names no suspect pin where XXpsk2 is taken without an offer, and no announcement that only lacks fields', async () => {
+  const noise = { pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256', msg: '' };
+  const text = JSON.stringify({ msg_type: 'shake', payload: { noise } });
+  const takes = session((events, _step, test) =>
+    test.steps[0].suspects !== undefined && endsWith(events, 'no-common-pattern')
+      ? [{ type: 'transmit', text }]
+      : undefined,
+  );
+  assert.equal(await causesWith('session', takes), []);
+  const lacks = eachEvent((event, step) =>
+    step.do === 'start' ? replaced(event, '"pubkey":null,', '') : event,
+  );
+  const causes = await causesWith('session', lacks);
+  assert.equal(
+    causes.filter((cause) => cause.startsWith('announcement: ')),
+    [],
+  );
+});
+
+/** Whether a chunk that is not the last one is short. */
+const isShort = ({ marker, length, bytes = '' }: Fields): boolean => {
+  const [kind, size] = [
+    marker ?? Number.parseInt(String(bytes).slice(0, 2), 16),
+    length ?? String(bytes).length / 2 - 1,
+  ];
+  return Number(kind) > 1 && kind !== 5 && Number(size) > 0 && Number(size) < 65000;
+};
+const lengthOf = (frames: readonly Fields[]): number =>
+  frames.reduce((sum, { length }) => sum + Number(length), 0);
+
+function inChunksOf64000(kind: string, length: number): Fields | undefined {
+  if (length <= 64000) return undefined;
+  const count = Math.ceil(length / 64000);
+  const first = kind === 'json' ? 2 : 3;
+  const frames = Array.from({ length: count }, (_, i) => ({
+    marker: i === 0 ? first : i === count - 1 ? 5 : 4,
+    length: i === count - 1 ? length - 64000 * i : 64000,
+  }));
+  return { frames };
+}
+
 const OTHER_MISTAKES: readonly (readonly [operation: string, cause: string, answer: Answer])[] = [
   [
     'canonical-json',
@@ -563,6 +604,17 @@ const OTHER_MISTAKES: readonly (readonly [operation: string, cause: string, answ
       frames.some(({ bytes }: Fields) => typeof bytes === 'string' && !isUtf8(hex(bytes.slice(2))))
         ? { events: [], error: 'bad-utf8' }
         : undefined,
+  ],
+  [
+    'reassemble',
+    'frame: a chunk of less than 65000 bytes is refused',
+    ({ error, frames }) =>
+      error === undefined && frames.some(isShort) ? { events: [], error: 'bad-length' } : undefined,
+  ],
+  [
+    'split',
+    'chunk limit: chunks hold 64000 bytes',
+    ({ kind, frames }) => inChunksOf64000(kind, lengthOf(frames)),
   ],
   [
     'authorization',

@@ -34,9 +34,14 @@ function mistakesInFrames(kind: unknown, frames: unknown, expected: readonly Fie
   if (isSwapped && markers.length === expected.length) {
     return frames.length === 1 ? [KINDS_SWAPPED] : [KINDS_SWAPPED, FIRST_SWAPPED, firstOf(kind, markers[0])];
   }
-  if (expected.length === 1 && markers[0] === Number(expected[0]!.marker) + 2) {
+  const whole = expected.length === 1 ? expected[0] : undefined;
+  if (
+    whole?.length === MAX_CHUNK &&
+    frames[0]?.length === MAX_CHUNK &&
+    markers[0] === Number(whole.marker) + 2
+  ) {
     return [
-      `chunk limit: a message of ${expected[0]!.length} bytes begins with a chunk; up to ${MAX_CHUNK} bytes are one frame`,
+      `chunk limit: a message of ${MAX_CHUNK} bytes begins with a chunk; up to ${MAX_CHUNK} bytes are one frame`,
     ];
   }
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
@@ -98,9 +103,10 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   }
   const inChunks =
     error === undefined && expected !== undefined ? mistakesInDecoding(expected, frames, got[index]) : [];
-  if (inChunks.length > 0 && expected.reason !== 'not-utf8') return inChunks;
-  if (error === undefined && response.error !== undefined && index === got.length) {
-    const refused = FRAMES.filter(({ has }) => has(frames)).map(({ cause }) => cause);
+  const isRefused = error === undefined && response.error !== undefined && index === got.length;
+  const refused = isRefused ? FRAMES.filter(({ has }) => has(frames)).map(({ cause }) => cause) : [];
+  if (inChunks.length > 0 && expected.reason !== 'not-utf8') return [...refused, ...inChunks];
+  if (isRefused) {
     const reason = expected?.reason;
     if (reason === 'not-utf8') return [ENDED, ...inChunks, ...refused];
     if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;

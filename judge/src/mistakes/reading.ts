@@ -157,7 +157,8 @@ function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
   const isLost =
     closeOf(got) === 'unknown-hub' ||
     ['new-hub', 'psk-needed'].some((type) => has(got, type) && !has(expected, type));
-  if (has(got, 'transmit') && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
+  const isKk = got.some((event) => patternIn(event?.text) === 'KKpsk0');
+  if (isKk && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
   if (isLost && isOfLatest(point)) return [FIRST_HELLO];
   return isFoundWrongly || isLost ? changesOf(knownHubs(open), nodeId, isLost) : [];
 }
@@ -212,13 +213,18 @@ function isOfLatest({ steps, step }: Point): boolean {
   return known.includes(nodeIds.at(-1)!) && nodeIds.some((nodeId) => !known.includes(nodeId));
 }
 
+/** The fields of an announcement that tell of nobody. */
+const OF_NOBODY = ['pubkey', 'site_id'];
+
 /** The announcement of a client over MQTT that says too much. */
 function inAnnouncement(right: unknown, got: unknown): Causes {
   const [a, b] = [right, got].map((text) => envelopeOf(received(text)));
   if (a?.msg_type !== 'hello' || b?.msg_type !== 'hello') return [];
-  const names = Object.keys({ ...a.payload, ...b.payload });
-  const wrong = names.filter((name) => JSON.stringify(a.payload[name]) !== JSON.stringify(b.payload[name]));
-  const said = wrong.map((name) => `its ${name} is ${JSON.stringify(b.payload[name]) ?? 'missing'}`);
+  const isOwn = (name: string): boolean => a.payload[name] === undefined || OF_NOBODY.includes(name);
+  const isOther = (name: string): boolean =>
+    JSON.stringify(a.payload[name]) !== JSON.stringify(b.payload[name]);
+  const wrong = Object.keys(b.payload).filter((name) => isOwn(name) && isOther(name));
+  const said = wrong.map((name) => `its ${name} is ${JSON.stringify(b.payload[name])}`);
   return said.length === 0
     ? []
     : [
@@ -232,11 +238,14 @@ function isSuspect(point: Point): boolean {
   return Array.isArray(suspects) && suspects.includes(nodeIdOf(point));
 }
 
+/** The pattern that a message names. */
+function patternIn(text: unknown): unknown {
+  return fieldsOf(envelopeOf(received(text))?.payload.noise)?.pattern;
+}
+
 /** Message 1 of KKpsk0, though its pin is suspect; or of XXpsk2, though there is one. */
 function inPattern(point: Point, right: unknown, got: unknown): Causes {
-  const [wanted, taken] = [right, got].map(
-    (text) => fieldsOf(envelopeOf(received(text))?.payload.noise)?.pattern,
-  );
+  const [wanted, taken] = [right, got].map(patternIn);
   if (wanted === 'XXpsk2' && taken === 'KKpsk0') return isSuspect(point) ? [SUSPECT] : [];
   const nodeId = nodeIdOf(point);
   if (wanted !== 'KKpsk0' || taken !== 'XXpsk2' || nodeId === undefined) return [];
