@@ -96,9 +96,14 @@ test('chat prints events above the prompt, and keeps the text typed so far', asy
   assert.match(lines.slice(at + 1).join('|'), said);
 });
 
-test('Ctrl+C ends chat', async () => {
-  const { code } = await runOnTerminal(['chat', identity], [['connected to hub.localhost', 'par\u0003']]);
+test('Ctrl+C ends chat, and asks nothing that was typed before', async () => {
+  const steps = [
+    ['connected to hub.localhost', 'par\u0003\r'],
+    ['You said', '\u0004'], // if it goes on
+  ] as const;
+  const { code, stdout } = await runOnTerminal(['chat', identity], steps);
   assert.is(code, 0);
+  assert.not.match(stdout, 'You said');
 });
 
 test('chat shows the AI disclosure before what the hub says unasked', async () => {
@@ -189,22 +194,57 @@ test('chat shows each message of a hub on one line', async () => {
   assert.match(stderr, /^connected to hub 1$/m);
 });
 
+test('chat waits longer than for a connection for the answer of a hub', async () => {
+  const { setTimeout: set } = globalThis;
+  let giveUp = (): void => assert.unreachable();
+  const there = await playHub('hub-1', (event, say) => {
+    if (event.type !== 'message') return;
+    giveUp(); // 15 seconds have passed
+    say('speak', { utterance: 'Hi.' });
+    say('ovos.utterance.handled', {});
+  });
+  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+    if (time === 15_000) giveUp = run;
+    return set(run, time, ...given);
+  }) as typeof setTimeout;
+  try {
+    const { code, stdout } = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
+    assert.equal([code, JSON.parse(stdout).answers[0].ending], [0, 'handled']);
+  } finally {
+    globalThis.setTimeout = set;
+  }
+});
+
 const answers: Parameters<typeof playHub>[1] = (event, say) => {
   if (event.type !== 'message') return;
   say('speak', { utterance: 'Hi.' });
   say('ovos.utterance.handled', {});
 };
 
-test('ask and chat tell the hub which program they are', async () => {
+test('ask and chat tell the hub which program they are, and that they leave', async () => {
   const agents: unknown[] = [];
-  const there = await playHub('hub-1', answers, (url) => agents.push(readAuthorization(url)?.userAgent));
+  const codes: number[] = [];
+  const there = await playHub(
+    'hub-1',
+    (event, say, socket) => {
+      if (event.type === 'ready') socket.once('close', (code) => codes.push(code));
+      answers(event, say, socket);
+    },
+    (url) => agents.push(readAuthorization(url)?.userAgent),
+  );
   for (const args of [
     ['ask', there, 'hello'],
     ['chat', there],
   ]) {
     await runProgram([...args, '--allow-plaintext'], 'hello\n');
   }
-  assert.equal(agents, ['hub-protocol-cli', 'hub-protocol-cli']);
+  assert.equal(
+    [agents, codes],
+    [
+      ['hub-protocol-cli', 'hub-protocol-cli'],
+      [1000, 1000],
+    ],
+  );
 });
 
 test('ask gives up no derivation, neither after a minute nor when the hub does not wait for it', async () => {

@@ -707,6 +707,7 @@ test('takes leave of a broker', async () => {
   });
   assert.is((await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN)).code, 0);
   await ended;
+  assert.is(sent[9], 0xc2); // the flags of CONNECT: with an account, and a clean session
   assert.equal([...sent.subarray(-2)], [0xe0, 0]); // DISCONNECT
 });
 
@@ -810,6 +811,13 @@ test('verifies the pin with a keyring whose private key is elsewhere, and comple
   assert.match(steps.find(({ step }) => step === 'pin')!.text!, /^as before; the hub’s key is/);
   assert.match(steps.find(({ step }) => step === 'session')!.text!, /no private key/);
   assert.is(client.clientKey, undefined);
+});
+
+test('derives the PSK anew, since a derived one that is stored may be of another password', async () => {
+  const stale = (stored: Keyring): Keyring =>
+    storePsk(stored, 'hub-1', new Uint8Array(32), { isProvisioned: false });
+  const { code, stdout } = await doctor(await hub(), ...CA, '--keyring', keyring(stale));
+  assert.is(code, 0, stdout);
 });
 
 test('names no key of an operator’s concern that was made for this command alone', async () => {
@@ -945,6 +953,7 @@ for (const [form, text, shown] of [
   ['in hex', `<${Buffer.from(KEY).toString('hex').toUpperCase()}>`, '<[access key]>'],
   ['in base64', Buffer.from(KEY).toString('base64'), ''],
   ['in base64 after one byte', Buffer.from(`:${KEY}:`).toString('base64'), ''],
+  ['in base64 after two bytes', Buffer.from(`::${KEY}:`).toString('base64'), ''],
   ['in the authorization', `/?authorization=${encodeURIComponent(authorization)}`, '/?authorization=aHV'],
   ['in lower case', 'akey-12345', '[access key]'],
 ] as const) {

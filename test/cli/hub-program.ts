@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { bytesToHex, randomBytes } from 'hub-protocol-judge/internals';
+import { until } from '../client/world.ts';
 import { CLI } from './run.ts';
 
 export async function freePort(): Promise<number> {
@@ -41,7 +42,7 @@ export class HubProgram {
 
   /** Waits until it has printed a text. */
   async prints(text: string): Promise<void> {
-    while (!this.printed.includes(text)) await once(this.#child!.stdout!, 'data');
+    await until(() => this.printed.includes(text));
   }
 
   /** @returns its exit status */

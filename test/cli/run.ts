@@ -30,7 +30,7 @@ export async function run(args: readonly string[], input?: string): Promise<Run>
   }
 }
 
-export function runProgram(args: readonly string[], input = ''): Promise<Run> {
+export function runProgram(args: readonly string[], input: string | Uint8Array = ''): Promise<Run> {
   return runChild(process.execPath, [CLI, ...args], input);
 }
 
@@ -60,7 +60,7 @@ export async function runIntoFile(
 
 const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
 
-function runChild(program: string, args: readonly string[], input: string): Promise<Run> {
+function runChild(program: string, args: readonly string[], input: string | Uint8Array): Promise<Run> {
   return new Promise((resolve) => {
     const child = spawn(program, args);
     const output = { stdout: '', stderr: '' };

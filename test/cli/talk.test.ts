@@ -1,6 +1,16 @@
 /** `hub-protocol hub` and `ask`: a conversation in two commands, in an empty folder. */
 import { once } from 'node:events';
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { authorizedUrl } from 'hub-protocol';
 import { bytesToHex, fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
@@ -63,6 +73,10 @@ test('ask accepts a question without quotes, or on standard input', async () => 
   assert.equal([words.code, words.stdout], [0, 'You said: two parrots\n']);
   const piped = await runProgram(['ask', identity, '-'], 'parrots\n');
   assert.equal([piped.code, piped.stdout], [0, 'You said: parrots\n']);
+  await hub.prints('heard "parrots"'); // without the line feed
+  const latin1 = await runProgram(['ask', identity, '-'], Uint8Array.of(0x70, 0xe9));
+  assert.equal([latin1.code, latin1.stdout], [2, '']);
+  assert.match(latin1.stderr, /is not UTF-8/);
 });
 
 test('ask says what to do if the client’s key is not the pinned one', async () => {
@@ -130,6 +144,15 @@ test('a hub that cannot write its files ends, and does not listen any more', asy
   const next = createServer().listen(port, '127.0.0.1');
   await once(next, 'listening'); // an error if the port is in use
   next.close();
+});
+
+test('a hub whose folder has one of its files already writes none of the others', async () => {
+  mkdirSync(folder.at('half'), { mode: 0o700 });
+  folder.write('half/ca.pem', 'mine');
+  const { code, stderr } = await run(['hub', folder.at('half'), '--port', String(await freePort())]);
+  assert.is(code, 2);
+  assert.match(stderr, /ca\.pem exists/);
+  assert.equal(readdirSync(folder.at('half')), ['ca.pem']);
 });
 
 test('a hub with another --port moves there, with its identity', async () => {
@@ -234,6 +257,11 @@ for (const [what, args, message] of [
     ['ask', identity, 'hello', '--keyring', '/nowhere/keyring.json'],
     /cannot write the keyring to the directory \/nowhere: there is no such file/,
   ],
+  [
+    'a keyring that is a folder',
+    ['ask', identity, 'x', '--keyring', folder.path],
+    /keyring .*: it is a directory/,
+  ],
   ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
   ...['0', '-1', '65536', '1.5', 'http', ''].map(
     (port) => [`the port “${port}”`, ['hub', folder.at('other'), `--port=${port}`], /1 to 65535/] as const,
@@ -257,8 +285,11 @@ test('a hub without TLS is refused in the words of the shell', async () => {
 });
 
 test('a damaged hub folder is left unchanged', async () => {
-  writeFileSync(folder.at('hub/hub.json'), '{}');
-  assert.match((await run(['hub', folder.at('hub')])).stderr, /is not what this command has written/);
+  const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
+  for (const damaged of [{}, { ...stored, psk: 'short' }, { ...stored, staticKey: undefined }]) {
+    writeFileSync(folder.at('hub/hub.json'), JSON.stringify(damaged));
+    assert.match((await run(['hub', folder.at('hub')])).stderr, /is not what this command has written/);
+  }
   rmSync(folder.at('hub'), { recursive: true });
 });
 

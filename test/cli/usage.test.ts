@@ -1,5 +1,6 @@
 /** What all commands have in common: help, usage errors, exit status. */
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { run, runProgram } from './run.ts';
@@ -49,6 +50,26 @@ for (const [what, args, message] of [
     assert.match(stderr, message);
   });
 }
+
+test('shows no control character of an argument in an error', async () => {
+  const { code, stderr } = await run(['redact', '/nowhere\u001b[2J\u009b.json']);
+  assert.is(code, 2);
+  assert.not.match(stderr, /[^\P{C}\n]/u);
+});
+
+test('shows of an error that is not its own neither the message nor what that quotes', async () => {
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
+  const broken = new Readable({ read: () => broken.destroy(new RangeError('correct horse')) });
+  Object.defineProperty(process, 'stdin', { ...stdin, get: () => broken });
+  try {
+    const { code, stderr } = await run(['psk', '--node-id', 'hub-1']);
+    assert.is(code, 2);
+    assert.match(stderr, /a defect of hub-protocol-cli, please report it: RangeError/);
+    assert.not.match(stderr, 'correct horse');
+  } finally {
+    Object.defineProperty(process, 'stdin', stdin);
+  }
+});
 
 test('exits with the status of the command, as a program', async () => {
   const { code, stdout, stderr } = await runProgram(['redact', '/nowhere.json']);

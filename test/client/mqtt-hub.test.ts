@@ -17,6 +17,7 @@ const pinned: string[] = [];
 const faults: unknown[] = [];
 const refused: string[] = [];
 let lost = 0;
+let lostFor: unknown[] = [];
 let broker: Broker;
 let hub: MqttHub;
 let opened: Client[] = [];
@@ -27,6 +28,7 @@ test.before.each(async () => {
   faults.length = 0;
   refused.length = 0;
   lost = 0;
+  lostFor = [];
   const accounts = new Map(['hub', 'kiosk-9', ...keys.keys()].map((name) => [name, 'secret']));
   broker = await startBroker({ base: BASE, accounts, hub: 'hub' });
   hub = await serveHub({
@@ -42,7 +44,10 @@ test.before.each(async () => {
     onPinned: (accessKey) => pinned.push(accessKey),
     onFault: (error) => faults.push(error),
     onRefused: ({ code }) => refused.push(code),
-    onLost: () => lost++,
+    onLost(error) {
+      lost++;
+      lostFor.push(error);
+    },
     reconnectAfter: 20,
   });
 });
@@ -116,6 +121,23 @@ test('a hub that loses its broker connects again, and its clients come back', as
   assert.is((await client.ask('again')).reply.text, 'heard again');
   assert.ok(lost >= 1);
   assert.is(hub.connections.size, 1);
+});
+
+test('a hub waits as long as reconnectAfter before it connects again, and says why it cannot', async () => {
+  const { setTimeout: set } = globalThis;
+  const waits: unknown[] = [];
+  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+    waits.push(time);
+    return set(run, time, ...given);
+  }) as typeof setTimeout;
+  try {
+    await broker.stop();
+    while (lost < 2) await new Promise((resolve) => set(resolve, 5));
+  } finally {
+    globalThis.setTimeout = set;
+  }
+  assert.ok(waits.includes(20));
+  assert.is((lostFor[1] as { code?: string }).code, 'ECONNREFUSED');
 });
 
 test('a hub that was stopped while its broker is away does not connect again', async () => {

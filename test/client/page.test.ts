@@ -94,6 +94,23 @@ test('a tab whose storage was emptied reports it, and makes no other keyring', (
   assert.is(texts.size, 0);
 });
 
+test('a stored text that is empty is an error, and no new keyring', () => {
+  const texts = new Texts([['hub-keyring kiosk-7', '']]);
+  assert.throws(
+    () => new KeyringText('kiosk-7', texts).load(),
+    (error: { code?: string }) => error.code?.startsWith('keyring-') === true,
+  );
+  assert.is(texts.writes, 0);
+});
+
+test('a storage that cannot store is refused', () => {
+  const storage = { getItem: () => null } as never;
+  assert.throws(
+    () => new KeyringText('kiosk-7', storage),
+    (error: { code?: string }) => error.code === 'bad-argument',
+  );
+});
+
 test('connect without a WebSocket throws a typed error, whatever stores the keyring', () => {
   const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   assert.throws(() => connect({ identity, keyring: { load: () => keyring, update: () => {} } }), isTyped);

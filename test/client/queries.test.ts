@@ -356,8 +356,19 @@ test('a query leaves no listener behind', async () => {
     added.splice(added.indexOf(type), 1);
     return off(type, listener);
   };
-  const answered = client.query('one');
-  assert.ok(added.length > 3);
+  const { signal } = new AbortController();
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (type: string, listener: () => void) => {
+    added.push(type);
+    add(type, listener);
+  };
+  signal.removeEventListener = (type: string, listener: () => void) => {
+    added.splice(added.indexOf(type), 1);
+    remove(type, listener);
+  };
+  const answered = client.query('one', { signal });
+  assert.ok(added.length > 3 && added.includes('abort'));
   answer('hub-2', 'hive.query.complete');
   await answered;
   assert.equal(added, []);
