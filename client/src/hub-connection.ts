@@ -20,7 +20,7 @@ export interface ServedOptions {
   clients: HubClients;
   /**
    * Answers an utterance of a client, at once or later (default: repeats it). Without `onEvent`, all other requests are denied, and
-   * bytes come back.
+   * binary messages are sent back.
    */
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
   /** Called with everything that happens on a connection (default: none). Utterances are then answered only if `answer` is passed, too. */
