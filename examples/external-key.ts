@@ -23,9 +23,10 @@ const X25519 = { name: 'X25519' };
 
 /** The key pair of a KeyObject, for the `staticKey` of a keyring. */
 export function nodeKey(privateKey: KeyObject): KeyPair {
-  const { x } = createPublicKey(privateKey).export({ format: 'jwk' });
+  // Not as a JWK: Node 20 can hang if it collects garbage while it exports a generated key as one.
+  const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return {
-    publicKey: new Uint8Array(Buffer.from(x!, 'base64url')),
+    publicKey: new Uint8Array(spki.subarray(-32)),
     sharedSecret(publicKey) {
       const jwk = { kty: 'OKP', crv: 'X25519', x: Buffer.from(publicKey).toString('base64url') };
       const peer = createPublicKey({ key: jwk, format: 'jwk' });

@@ -3,11 +3,12 @@
  * the time of hub-protocol divided by the time of what it is compared with, and the time of hub-protocol itself; or a size.
  *
  *     evidence/scale/nodes          some ten minutes
+ *     evidence/scale/nodes --goals  what users wait for and pay for, with goals, also in Bun
  *     evidence/scale/nodes --write  draws the table of docs/evidence/scale.md, too
  */
 import { execFileSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +16,14 @@ import { parseArgs } from 'node:util';
 import { jsCrypto } from '../../dist/crypto/js.js';
 import { nobleCrypto } from '../../dist/crypto/noble.js';
 import { nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
-import type { CipherFactory, CryptoProvider, Pattern } from '../../dist/index.js';
-import { table } from '../../tools/draw.ts';
+import {
+  buildUtterance,
+  type CipherFactory,
+  type CryptoProvider,
+  type Pattern,
+  RequestScheduler,
+} from '../../dist/index.js';
+import { grouped, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { packCopy } from '../../tools/pack.ts';
 import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
@@ -24,21 +31,25 @@ import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts'
 import { calls, progress } from './paired.ts';
 import { libsodium, sodiumNative } from './peers/index.js';
 import { cells, compare, judged, type Row } from './rows.ts';
+import { conversations, start, storm } from './sockets.ts';
 
 const VERSIONS = ['20', '22', '24', '26'];
+const BUN = 'Bun';
 const self = fileURLToPath(import.meta.url);
-const nodeOf = (version: string): string =>
-  fileURLToPath(
-    new URL(`../../test/package/runtimes/node_modules/node-${version}/bin/node`, import.meta.url),
-  );
+const engineOf = (version: string): string => {
+  const path = version === BUN ? '@oven/bun-linux-x64/bin/bun' : `node-${version}/bin/node`;
+  return fileURLToPath(new URL(`../../test/package/runtimes/node_modules/${path}`, import.meta.url));
+};
+
+/** The version that peers/ has. */
+const SOCKET_IO: string = JSON.parse(readFileSync(new URL('peers/package.json', import.meta.url), 'utf8'))
+  .dependencies['socket.io-client'];
 
 const KEY = randomBytes(32);
 const NONCE = new Uint8Array(12);
 
 /** Each is measured in a process of its own, since what V8 learned about a function in one would slow it down in the next. */
 const CASES: readonly (() => Promise<Row[]>)[] = [
-  imports,
-  firstConnections,
   ...PATTERNS.map((pattern) => () => connection(pattern)),
   ...PATTERNS.map((pattern) => () => shares(pattern)),
   ...PATTERNS.map((pattern) => () => withoutNode(pattern)),
@@ -47,47 +58,70 @@ const CASES: readonly (() => Promise<Row[]>)[] = [
   () => message(1024),
   () => sealAndOpen(64),
   () => sealAndOpen(1024),
+];
+
+/** What a user waits for, or pays for. */
+const GOALS: readonly (() => Promise<Row[]>)[] = [
+  imports,
+  () => start(values.installed),
+  conversations,
+  storm,
+  firstConnections,
   idle,
+  queue,
 ];
 
 const { values } = parseArgs({
   options: {
     write: { type: 'boolean', default: false },
+    goals: { type: 'boolean', default: false },
     case: { type: 'string' },
     installed: { type: 'string', default: '' },
   },
 });
 
+const cases = values.goals ? GOALS : CASES;
+
 async function measureAll(): Promise<void> {
   const installed = await install();
-  const measured = VERSIONS.map((version) =>
-    CASES.flatMap((_, i) => {
-      progress(`Node ${version}: ${i + 1} of ${CASES.length}`);
-      const args = ['--expose-gc', '--import', 'tsx', self, '--case', String(i), '--installed', installed];
-      return JSON.parse(execFileSync(nodeOf(version), args, { encoding: 'utf8' })) as Row[];
+  const engines = values.goals ? [...VERSIONS, BUN] : VERSIONS;
+  const measured = engines.map((version) =>
+    cases.map((_, i): Row[] => {
+      progress(`${nameOf(version)}: ${i + 1} of ${cases.length}`);
+      const flags = version === BUN ? ['run'] : ['--expose-gc', '--import', 'tsx'];
+      const args = [...flags, self, '--case', String(i), '--installed', installed];
+      if (values.goals) args.push('--goals');
+      return JSON.parse(execFileSync(engineOf(version), args, { encoding: 'utf8' }));
     }),
   );
   rmSync(installed, { recursive: true });
   progress('');
-  const rows = measured[0]!.map(({ what, beside }, i) => [
-    what,
-    beside ?? '',
+  const rows = measured[0]!.flat().map((row, i) => [
+    row.what,
+    row.beside ?? '',
+    ...(values.goals ? [row.target === undefined ? '' : mostOf(row)] : []),
     ...measured.map((each) => {
-      const [, takes, , , , ratio] = cells(each[i]!);
+      const [, takes, , , , ratio] = cells(each.flat()[i]!);
       return ratio === '' ? takes! : `**${ratio}** ${takes}`;
     }),
   ]);
-  const drawn = table(['', 'compared with', ...VERSIONS.map((version) => `Node ${version}`)], rows);
+  const goal = values.goals ? ['goal'] : [];
+  const drawn = table(['', 'compared with', ...goal, ...engines.map(nameOf)], rows);
   console.log(drawn);
-  if (values.write) writeMeasured('docs/evidence/scale.md', { nodes: drawn });
+  if (values.write) writeMeasured('docs/evidence/scale.md', { [values.goals ? 'goals' : 'nodes']: drawn });
 }
+
+const nameOf = (version: string): string => (version === BUN ? BUN : `Node ${version}`);
+const mostOf = ({ target, bytes, ratio }: Row): string =>
+  ratio !== undefined ? String(target) : bytes !== undefined ? `${grouped(target!)} B` : `${target} ms`;
 
 /** Installs the packages as they are published, and returns the folder. */
 async function install(): Promise<string> {
   progress('packing the packages');
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-nodes-'));
   const packed = await packCopy(folder);
-  const paths = packed.filter(({ name }) => /^hub-protocol(?:-client)?$/.test(name)).map(({ path }) => path);
+  const paths = packed.filter(({ name }) => name !== 'hub-protocol-judge').map(({ path }) => path);
+  if (values.goals) paths.push(`socket.io-client@${SOCKET_IO}`);
   writeFileSync(join(folder, 'package.json'), '{}');
   execFileSync('npm', ['install', '--silent', '--no-audit', '--no-fund', ...paths], { cwd: folder });
   return folder;
@@ -107,7 +141,7 @@ async function imports(): Promise<Row[]> {
     return ms;
   };
   const peer = { name: 'import of ws', time: importing('ws') };
-  return compare('import of hub-protocol-client', importing('hub-protocol-client'), [peer], 25);
+  return compare('import of `hub-protocol-client`', importing('hub-protocol-client'), [peer], 10);
 }
 
 /** What a process pays until its code is compiled. */
@@ -117,13 +151,13 @@ async function firstConnections(): Promise<Row[]> {
   const [ms, besideMs] = [first!, later.at(-1)!];
   const ratio = ms / besideMs;
   return [
-    {
+    judged({
       what: 'connections 1 to 100, XXpsk2',
       ms,
       beside: 'connections 901 to 1000',
       besideMs,
       ratio: { median: ratio, low: ratio, high: ratio },
-    },
+    }),
   ];
 }
 
@@ -271,14 +305,19 @@ async function sealAndOpen(length: number): Promise<Row[]> {
   );
 }
 
+/** Collects garbage, in Bun, too. */
+function collect(): void {
+  const { Bun } = globalThis as { Bun?: { gc(isSynchronous: boolean): void } };
+  for (let i = 0; i < 2; i++) Bun === undefined ? globalThis.gc!() : Bun.gc(true);
+}
+
 /** How many sessions are kept to measure one. */
 const KEPT = 10_000;
 
 /** What an idle session takes: in V8's heap and in arrays, and of the memory of the process, with the collector's slack. */
 async function idle(): Promise<Row[]> {
   const inUse = () => {
-    globalThis.gc!();
-    globalThis.gc!();
+    collect();
     const { heapUsed, external, rss } = process.memoryUsage();
     return { used: heapUsed + external, rss };
   };
@@ -296,6 +335,23 @@ async function idle(): Promise<Row[]> {
   return rows;
 }
 
+const WAITING = 10_000;
+
+/** The time until so many requests of a session are queued behind the first one. */
+async function queue(): Promise<Row[]> {
+  const timeOf = (): number => {
+    const envelopes = Array.from({ length: WAITING }, (_, i) =>
+      buildUtterance({ text: 'hello', requestId: String(i), sessionId: 'lobby' }),
+    );
+    const scheduler = new RequestScheduler();
+    const began = performance.now();
+    for (const envelope of envelopes) scheduler.request(envelope, 0);
+    return performance.now() - began;
+  };
+  timeOf();
+  return [judged({ what: '10,000 requests wait in a queue', ms: timeOf() })];
+}
+
 async function x25519(): Promise<Row[]> {
   await libsodium.ready;
   const publicKey = jsCrypto.x25519.publicKey(randomBytes(32));
@@ -311,5 +367,5 @@ async function x25519(): Promise<Row[]> {
   return compare('X25519, `jsCrypto`', through(jsCrypto), peers, 4);
 }
 
-if (values.case !== undefined) console.log(JSON.stringify(await CASES[Number(values.case)]!()));
+if (values.case !== undefined) console.log(JSON.stringify(await cases[Number(values.case)]!()));
 else await measureAll();

@@ -52,6 +52,10 @@ export const TARGETS: { readonly [row: string]: Target } = {
   'argon2id, 64 MiB, 3 passes beside an earlier build': { most: 1.05 },
   'an idle session of a client': { most: 4096 },
   'an idle session of a hub': { most: 4096 },
+  'import of `hub-protocol-client` beside import of ws': { most: 1.5 },
+  '1,000 clients over TLS after a restart beside ws': { most: 1.5 },
+  'connections 1 to 100, XXpsk2 beside connections 901 to 1000': { most: 2.5 },
+  '10,000 requests wait in a queue': { most: 50 },
   // Whatever a message left behind would take 12 bytes at least; V8 itself varies by some KiB.
   'left behind by a message': { most: 0.5 },
 };

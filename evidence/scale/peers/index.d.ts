@@ -91,3 +91,11 @@ export const sodiumNative: {
   ): void;
   crypto_scalarmult(secret: Uint8Array, privateKey: Uint8Array, publicKey: Uint8Array): void;
 };
+
+/** Answers each `ask` with its text. */
+export function serveSocketIo(server: import('node:https').Server): void;
+/** Connects over a WebSocket at once, as the others do. */
+export function dialSocketIo(
+  url: string,
+  ca: string,
+): Promise<{ emitWithAck(event: 'ask', text: string): Promise<string>; disconnect(): void }>;

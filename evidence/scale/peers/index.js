@@ -11,3 +11,16 @@ export { defaultCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/c
 // Apache 2.0 or MIT. Its entry exports only the whole of libp2p’s connections.
 export { wrapCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/crypto.js';
 export { XXHandshakeState } from './node_modules/@chainsafe/libp2p-noise/dist/src/protocol.js';
+
+import { Server } from 'socket.io'; // MIT
+import { io } from 'socket.io-client'; // MIT
+
+export function serveSocketIo(server) {
+  new Server(server).on('connection', (socket) => socket.on('ask', (text, answer) => answer(text)));
+}
+
+export async function dialSocketIo(url, ca) {
+  const socket = io(url, { ca, transports: ['websocket'], forceNew: true, reconnection: false });
+  await new Promise((resolve) => socket.on('connect', resolve));
+  return socket;
+}
