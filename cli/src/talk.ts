@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, type AskEvent, type Client, type ClientEvent, connect } from 'hub-protocol-client';
 import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
+import { show } from './derive.ts';
 import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
 
 export const TALK_OPTIONS: Options = {
@@ -51,6 +52,11 @@ export interface Talk {
   disclosed(): Disclosed;
   /** Why the last connection ended, for a person; empty if none has. */
   failure(): string;
+  /**
+   * Whether the client derives the pre-shared key: that goes on although the hub has not waited for it, and takes minutes on a slow
+   * machine.
+   */
+  isDeriving(): boolean;
   /** Waits for a person who is being asked, and returns whether the client connects again. */
   isRetried(): Promise<boolean>;
 }
@@ -59,6 +65,9 @@ export interface Talk {
 export function keyringOf(identity: string): string {
   return `${identity.replace(/\.json$/, '')}.keyring.json`;
 }
+
+/** The longest time that a question may take, in milliseconds. What fails ends it earlier. */
+export const LONGEST = 86_400_000;
 
 const LANGUAGES = { en: 'English', fr: 'French' } as const;
 
@@ -83,15 +92,28 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     say(text ?? `${path} has no text in ${LANGUAGES[language]} that says that an AI answers (ai_disclosure)`);
   });
   let failure = '';
-  client.on('close', (event) => {
-    failure = event.tell;
+  let isDeriving = false;
+  client.on('deriving', ({ progress }) => {
+    isDeriving = progress < 1;
+    show(progress, 'deriving the pre-shared key');
+  });
+  client.on('close', ({ error, tell }) => {
+    failure = tell;
+    const { code } = error as { code?: string };
+    isDeriving &&= code === 'dropped' || code === 'timeout';
   });
   let decision = Promise.resolve(false);
   client.on('ask', (event) => {
     failure = event.tell;
     decision = decide(event, client, ask);
   });
-  return { client, disclosed: () => disclosed, failure: () => failure, isRetried: () => decision };
+  return {
+    client,
+    disclosed: () => disclosed,
+    failure: () => failure,
+    isDeriving: () => isDeriving,
+    isRetried: () => decision,
+  };
 }
 
 /** @returns whether the client connects again */

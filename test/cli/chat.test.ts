@@ -126,9 +126,25 @@ test('chat fails if a question was not answered', async () => {
     ...IDENTITY,
     data_plane_endpoints: { wss: `ws://127.0.0.1:${await freePort()}` },
   });
-  const { code, stdout, stderr } = await runProgram(['chat', elsewhere, '--allow-plaintext'], 'hello\n');
-  assert.equal([code, stdout], [1, '']);
-  assert.match(stderr, /^connecting again in \d{1,2} s$/m);
+  const { setTimeout: set } = globalThis;
+  const { write } = process.stderr;
+  let told = '';
+  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) =>
+    set(run, time === 15_000 ? 300 : time, ...given)) as typeof setTimeout;
+  process.stderr.write = ((text: string) => {
+    told += text;
+    return true;
+  }) as typeof write;
+  try {
+    const { code, stdout } = await run(['chat', elsewhere, '--json', '--allow-plaintext'], 'hello\n');
+    const [{ ending, message }] = JSON.parse(stdout).answers;
+    assert.equal([code, ending], [1, 'closed']);
+    assert.match(message, /^Nothing listens at /);
+  } finally {
+    Object.assign(process.stderr, { write });
+    globalThis.setTimeout = set;
+  }
+  assert.match(told, /^connecting again in \d{1,2} s$/m);
 });
 
 const played: WebSocketServer[] = [];
@@ -247,34 +263,72 @@ test('ask and chat tell the hub which program they are, and that they leave', as
   );
 });
 
-test('ask gives up no derivation, neither after a minute nor when the hub does not wait for it', async () => {
-  const { now } = performance;
-  const { Worker } = workers;
-  let isLate = false;
+test('ask does not wait for a second connection', async () => {
   let connections = 0;
-  const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
-  const there = await playHub('hub-1', answers, () => connections++, psk);
-  forgetPsk(there.replace('.json', '.keyring.json'));
-  workers.Worker = class extends Worker {
-    constructor(...given: ConstructorParameters<typeof Worker>) {
-      super(...given);
-      this.once('message', () => {
-        isLate = true;
-        for (const socket of played[0]!.clients) socket.terminate();
-      });
-    }
-  };
-  syncBuiltinESMExports();
-  performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
-  try {
-    const { code, stdout } = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
-    assert.equal([code, JSON.parse(stdout).ending, connections], [0, 'handled', 2]);
-  } finally {
-    Object.assign(performance, { now });
-    workers.Worker = Worker;
-    syncBuiltinESMExports();
-  }
+  let reject = (_: Error): void => {};
+  const again = new Promise<never>((...settle) => {
+    [, reject] = settle;
+  });
+  const there = await playHub(
+    'hub-1',
+    (_event, _say, socket) => socket.terminate(),
+    () => ++connections > 1 && reject(new Error('it connects again')),
+  );
+  const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  assert.is((await Promise.race([asked, again])).code, 1);
 });
+
+for (const command of ['ask', 'chat']) {
+  test(`${command} gives up no derivation, neither after a minute nor when the hub does not wait for it`, async () => {
+    const { now } = performance;
+    const { setTimeout: set } = globalThis;
+    const { Worker } = workers;
+    let isLate = false;
+    let connections = 0;
+    let begun = 0;
+    let giveUp = (): void => {};
+    const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
+    const there = await playHub('hub-1', answers, () => connections++, psk);
+    forgetPsk(there.replace('.json', '.keyring.json'));
+    workers.Worker = class extends Worker {
+      constructor(...given: ConstructorParameters<typeof Worker>) {
+        super(...given);
+        this.once('message', () => {
+          isLate = true;
+          for (const socket of played[0]!.clients) socket.terminate();
+          // What comes after this message has been heard: 15 seconds have passed.
+          setImmediate(() => giveUp());
+        });
+      }
+    };
+    syncBuiltinESMExports();
+    performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
+    globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+      const timer = set(run, time, ...given);
+      if (time !== 15_000) return timer;
+      giveUp = run;
+      const { refresh } = timer;
+      timer.refresh = () => {
+        begun++;
+        return refresh.call(timer);
+      };
+      return timer;
+    }) as typeof setTimeout;
+    const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--json', '--allow-plaintext'];
+    try {
+      const { code, stdout } = await run(args, 'hello\n');
+      const json = JSON.parse(stdout);
+      const { ending } = command === 'ask' ? json : json.answers[0];
+      assert.equal([code, ending, connections], [0, 'handled', 2]);
+      assert.is(begun > 1, command === 'chat'); // also when the derivation ends
+    } finally {
+      globalThis.setTimeout = set;
+      Object.assign(performance, { now });
+      workers.Worker = Worker;
+      syncBuiltinESMExports();
+    }
+  });
+}
 
 test('ask and chat say that an answer is incomplete', async () => {
   const there = await playHub('hub-1', (event, say, socket) => {

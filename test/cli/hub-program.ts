@@ -31,13 +31,14 @@ export class HubProgram {
     const child = spawn(process.execPath, [CLI, 'hub', this.#folder, ...options]);
     this.#child = child;
     this.printed = '';
-    await new Promise<void>((resolve, reject) => {
-      child.stdout.on('data', (data) => {
-        this.printed += data;
-        if (this.printed.includes('Ctrl+C')) resolve();
-      });
-      child.stderr.on('data', (data) => reject(new Error(String(data))));
+    child.stdout.on('data', (data) => {
+      this.printed += data;
     });
+    const failed = once(child.stderr, 'data').then(([data]) => {
+      throw new Error(String(data));
+    });
+    failed.catch(() => {}); // what it says later is for nobody
+    await Promise.race([this.prints('Ctrl+C'), failed]);
   }
 
   /** Waits until it has printed a text. */
@@ -47,8 +48,10 @@ export class HubProgram {
 
   /** @returns its exit status */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
-    const ended = once(this.#child!, 'close');
-    this.#child!.kill(signal);
+    const child = this.#child!;
+    const ended = once(child, 'close');
+    child.kill(signal);
+    await until(() => child.exitCode !== null || child.signalCode !== null);
     this.#child = undefined;
     return (await ended)[0];
   }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
+import { longestWait } from '../client/world.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -60,15 +61,23 @@ export async function runIntoFile(
 
 const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
 
+/** Rejects if the program does not end by itself. */
 function runChild(program: string, args: readonly string[], input: string | Uint8Array): Promise<Run> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const child = spawn(program, args);
     const output = { stdout: '', stderr: '' };
+    const giveUp = setTimeout(() => {
+      child.kill(); // the terminal hangs up on its program
+      reject(new Error(`has not ended: ${args.slice(1).join(' ')}\n${output.stdout}${output.stderr}`));
+    }, longestWait());
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));
     child.stdin.on('error', () => {}); // a program that does not read its input may have ended
     child.stdin.end(input);
-    child.on('close', (code) => resolve({ code: code!, ...output }));
+    child.on('close', (code) => {
+      clearTimeout(giveUp);
+      resolve({ code: code!, ...output });
+    });
   });
 }
 

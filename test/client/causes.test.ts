@@ -23,6 +23,7 @@ import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
+import { until } from './world.ts';
 
 // A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
 Object.assign(globalThis, { WebSocket });
@@ -410,6 +411,12 @@ const ROWS: readonly Row[] = [
       code: 'not-reachable',
       platformCodes: ['ECONNRESET'],
     },
+    {
+      what: 'a reset', // by a broker that says nothing else
+      port: () => tcp((socket) => socket.once('data', () => socket.end())),
+      code: 'not-reachable',
+      platformCodes: ['ECONNRESET'],
+    },
     { what: 'another protocol than MQTT', port: answers(400), code: 'not-a-hub', platformCodes: [undefined] },
     { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
     ...[1, 2, 3, 4, 5].map((code) => ({
@@ -521,7 +528,7 @@ test('a client that starts before its hub says so at once, does not wait long, a
     tells.push(tell);
   });
   const answer = client.ask('Are you there?');
-  while (tells.length < 4) await wait(5);
+  await until(() => tells.length >= 4);
   const server = await serveHub({ port, nodeId: 'hub-1', staticKey: hubStatic, clients });
   closers.push(() => server.stop());
   assert.is((await answer).reply.text, 'You said: Are you there?');

@@ -25,7 +25,7 @@ import {
 } from '../../src/index.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
-import { Timers } from './world.ts';
+import { Timers, until } from './world.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);
@@ -66,10 +66,6 @@ async function start(options: Partial<HubServerOptions> = {}): Promise<HubServer
   });
   started.push(one);
   return one;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
@@ -148,10 +144,10 @@ test('no JSON from a client ends its connection or the hub', async () => {
   await client.reaches('ready');
   for (const text of HOSTILE) client.say(text);
   client.say(utter('{"utterances":["and now?"]}'));
-  while (!client.replies.some(({ payload }) => JSON.stringify(payload).includes('You said: and now?'))) {
-    assert.not.ok(client.seen.includes('ended'));
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  const isAnswered = (): boolean =>
+    client.replies.some(({ payload }) => JSON.stringify(payload).includes('You said: and now?'));
+  await until(() => isAnswered() || client.seen.includes('ended'));
+  assert.ok(isAnswered());
 });
 
 test('an object as the session id of a HELLO does no harm', async () => {
@@ -324,8 +320,10 @@ test('an answer that comes after the end of the connection is dropped', async ()
   await client.reaches('ready');
   client.say(utterance('hello'));
   await until(() => give !== undefined);
+  const [served] = one.connections;
   client.socket.terminate();
-  await until(() => one.connections.size === 0);
+  await until(() => served!.state === 'closed');
+  assert.is(one.connections.size, 0);
   give('too late');
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(faults, []);

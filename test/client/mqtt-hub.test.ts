@@ -4,9 +4,11 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import type { HubClient } from 'hub-protocol-client/hub';
 import { type MqttHub, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect } from 'hub-protocol-client/mqtt';
+import mqtt from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
+import { until } from './world.ts';
 
 const test = suite('hub-protocol-client/hub/mqtt');
 const BASE = 'hivemind/hub-1';
@@ -98,7 +100,7 @@ test('an exception while it handles one client ends the session of that client a
   const [failing, other] = [connectAs('kiosk-7'), connectAs('kiosk-8')];
   assert.is((await failing.ask('hello')).reply.text, 'heard hello');
   failing.ask('fail').catch(() => {}); // is not answered
-  while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => faults.length > 0);
   assert.equal(faults.map(String), ['Error: the application failed']);
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
 });
@@ -106,7 +108,7 @@ test('an exception while it handles one client ends the session of that client a
 test('a client that is stored with a PSK of another length ends its session alone', async () => {
   clients.set('kiosk-7', { psk: randomBytes(31) });
   connectAs('kiosk-7');
-  while (faults.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => faults.length > 0);
   assert.match(String(faults[0]), 'bad-length');
   assert.is((await connectAs('kiosk-8').ask('hello')).reply.text, 'heard hello');
 });
@@ -123,6 +125,21 @@ test('a hub that loses its broker connects again, and its clients come back', as
   assert.is(hub.connections.size, 1);
 });
 
+test('a hub greets nobody for a message that the broker has retained', async () => {
+  const account = { username: 'kiosk-7', password: 'secret' };
+  const device = await mqtt.connectAsync(broker.url, account);
+  await device.publishAsync(`${BASE}/kiosk-7/in`, '{}', { retain: true, qos: 1 });
+  await device.endAsync();
+  const isBack = broker.subscribed(`${BASE}/+/in`);
+  broker.drop();
+  await isBack;
+  await connectAs('kiosk-8').ask('hello'); // the broker sends what it has retained before
+  assert.equal(
+    [...hub.connections].map(({ accessKey }) => accessKey),
+    ['kiosk-8'],
+  );
+});
+
 test('a hub waits as long as reconnectAfter before it connects again, and says why it cannot', async () => {
   const { setTimeout: set } = globalThis;
   const waits: unknown[] = [];
@@ -132,7 +149,7 @@ test('a hub waits as long as reconnectAfter before it connects again, and says w
   }) as typeof setTimeout;
   try {
     await broker.stop();
-    while (lost < 2) await new Promise((resolve) => set(resolve, 5));
+    await until(() => lost >= 2);
   } finally {
     globalThis.setTimeout = set;
   }
@@ -142,7 +159,7 @@ test('a hub waits as long as reconnectAfter before it connects again, and says w
 
 test('a hub that was stopped while its broker is away does not connect again', async () => {
   broker.drop();
-  while (lost === 0) await new Promise((resolve) => setTimeout(resolve, 2));
+  await until(() => lost > 0);
   await hub.stop();
   await new Promise((resolve) => setTimeout(resolve, 60));
   assert.is(lost, 1);
@@ -150,7 +167,7 @@ test('a hub that was stopped while its broker is away does not connect again', a
 
 test('a hub reports a client that it does not know, although it does not answer', async () => {
   connectAs('kiosk-9');
-  while (refused.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await until(() => refused.length > 0);
   assert.is(refused[0], 'access-refused');
 });
 

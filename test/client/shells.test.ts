@@ -32,6 +32,7 @@ import { Timers, until } from './world.ts';
 
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+process.on('exit', () => rmSync(folder, { recursive: true }));
 const timers = new Timers();
 const hubs: AnyHub[] = [];
 const clients: Client[] = [];
@@ -63,7 +64,6 @@ test.after(() => {
   Object.assign(globalThis, saved);
   delete (globalThis as { localStorage?: unknown }).localStorage;
   if (savedStorage !== undefined) Object.defineProperty(globalThis, 'localStorage', savedStorage);
-  rmSync(folder, { recursive: true });
 });
 
 const ENTRIES = ['websocket', 'https', 'mqtt', 'browser', 'react-native'] as const;

@@ -184,7 +184,7 @@ export class World {
 }
 
 /** How long something may take that a test waits for, in milliseconds: half of what tools/test.ts gives the test, also on a busy machine. */
-function longestWait(): number {
+export function longestWait(): number {
   return Math.min(60_000, 10_000 * Math.max(1, loadavg()[0]! / availableParallelism()));
 }
 

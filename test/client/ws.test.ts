@@ -34,6 +34,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
+import { until } from './world.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -427,7 +428,7 @@ function connectPage(): Client {
 /** Stops the hub, and waits until the client has lost it. */
 async function goAway(client: Client): Promise<void> {
   await hub.stop();
-  while (client.state === 'ready') await pause(1);
+  await until(() => client.state !== 'ready');
 }
 
 /** The hub that was stopped is there again. */

@@ -2,12 +2,12 @@
 import type { AskError, Part } from 'hub-protocol-client';
 import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { show } from '../derive.ts';
 import { readFile } from '../files.ts';
 import {
   askOnce,
   type Disclosed,
   FILES,
+  LONGEST,
   lineAfter,
   type Shown,
   shownOf,
@@ -31,9 +31,6 @@ ${FILES}`,
   run: ask,
 };
 
-/** The longest time that a question may take, in milliseconds. What fails ends it earlier. */
-const LONGEST = 86_400_000;
-
 async function ask(args: Arguments): Promise<Result> {
   const [path, ...words] = args.positionals;
   if (path === undefined || words.length === 0) {
@@ -41,22 +38,15 @@ async function ask(args: Arguments): Promise<Result> {
   }
   const question = words.length === 1 && words[0] === '-' ? readQuestion() : words.join(' ');
   const say = (text: string): void => void process.stderr.write(printable(`${text}\n`));
-  const { client, disclosed, failure, isRetried } = startTalk(path, args, askOnce, say);
-  // The client would connect again later, but a person is waiting. A part of an answer comes first. A derivation goes on although
-  // the hub has not waited for it, and takes minutes on a slow machine.
+  const { client, disclosed, failure, isDeriving, isRetried } = startTalk(path, args, askOnce, say);
+  // The client would connect again later, but a person is waiting. A part of an answer comes first.
   const failed = new Promise<Error>((resolve) => {
-    let lost: Error & { code?: string } = new Error();
-    let isDeriving = false;
-    client.on('deriving', ({ progress }) => {
-      isDeriving = progress < 1;
-      show(progress, 'deriving the pre-shared key');
-    });
+    let lost = new Error();
     client.on('close', ({ error }) => {
       lost = error;
-      isDeriving &&= error.code === 'dropped' || error.code === 'timeout';
     });
     client.on('reconnect', ({ after }) => {
-      if (after > 0 && !isDeriving) setImmediate(resolve, lost);
+      if (after > 0 && !isDeriving()) setImmediate(resolve, lost);
     });
     client.on('ask', ({ after, error }) => {
       if (after !== undefined) resolve(error);

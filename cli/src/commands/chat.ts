@@ -4,10 +4,10 @@ import { createInterface } from 'node:readline/promises';
 import type { AskError, Part } from 'hub-protocol-client';
 import { printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
-import { show } from '../derive.ts';
 import {
   answerAt,
   FILES,
+  LONGEST,
   lineAfter,
   onOneLine,
   type Shown,
@@ -33,7 +33,7 @@ ${FILES}`,
   run: chat,
 };
 
-/** How long a question waits for a connection, in milliseconds. */
+/** How long a question waits for a connection, in milliseconds, and for as long again after a derivation. */
 const LONGEST_WAIT = 15_000;
 
 async function chat(args: Arguments): Promise<Result> {
@@ -64,7 +64,7 @@ async function chat(args: Arguments): Promise<Result> {
     if (!isOver) terminal.prompt();
     return answer;
   };
-  const { client, disclosed } = startTalk(args.only('identity'), args, askPerson, tell);
+  const { client, disclosed, isDeriving } = startTalk(args.only('identity'), args, askPerson, tell);
   client.on('connect', ({ nodeId }) => tell(`connected to ${onOneLine(nodeId)}`));
   let told = '';
   client.on('close', (event) => {
@@ -77,8 +77,9 @@ async function chat(args: Arguments): Promise<Result> {
   client.on('reconnect', ({ after }) => {
     tell(`connecting again${after > 0 ? ` in ${Math.ceil(after / 1000)} s` : ''}`);
   });
+  let timer: NodeJS.Timeout | undefined;
   client.on('deriving', ({ progress }) => {
-    show(progress, 'deriving the pre-shared key');
+    timer?.refresh();
     if (progress === 1 && isTerminal) terminal.prompt(true);
   });
   client.on('message', ({ message: { data } }) => {
@@ -104,11 +105,14 @@ async function chat(args: Arguments): Promise<Result> {
       continue;
     }
     const waiting = new AbortController();
-    const timer = setTimeout(() => {
-      if (client.state !== 'ready') waiting.abort({ tell: told || 'There is no connection to the hub.' });
+    timer = setTimeout(() => {
+      if (isDeriving()) timer?.refresh();
+      else if (client.state !== 'ready') {
+        waiting.abort({ tell: told || 'There is no connection to the hub.' });
+      }
     }, LONGEST_WAIT);
     const answer: Shown = await client
-      .ask(question, { onPart, signal: waiting.signal })
+      .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST })
       .then(shownOf, ({ tell: message }: AskError) => ({
         ending: 'closed',
         text: '',
@@ -116,6 +120,7 @@ async function chat(args: Arguments): Promise<Result> {
         message,
       }));
     clearTimeout(timer);
+    timer = undefined; // `refresh` would start it again
     if (isOver) break;
     const last = lineAfter(answer);
     if (last !== undefined) (answer.message === undefined ? say : tell)(last);
