@@ -108,11 +108,11 @@ const PROGRAMS: readonly Program[] = [
     parts: ['machine', 'core', 'million', 'table'],
   },
   {
-    question: 'How fast is it in each supported Node.js?',
+    question: 'How fast is it in each supported Node.js, and what does a client cost?',
     command: 'evidence/scale/nodes',
-    time: 'ten minutes. Needs cargo; Linux on x64',
+    time: 'ten minutes, and ten with `--goals`. Needs cargo; Linux on x64',
     page: 'docs/evidence/scale.md',
-    parts: ['nodes'],
+    parts: ['nodes', 'goals'],
   },
   {
     question: 'How many instructions and how much memory does it take on a Cortex-M4?',

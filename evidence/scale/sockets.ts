@@ -16,7 +16,7 @@ import { WebSocket } from 'ws';
 import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { awaited, type Contender } from './paired.ts';
 import { dialSocketIo } from './peers/index.js';
-import { compare, judged, type Row } from './rows.ts';
+import { compare, type Row } from './rows.ts';
 import type { Served } from './socket-server.ts';
 
 const CLIENTS = 1000;
@@ -31,8 +31,8 @@ type Dial = (i: number) => Promise<Close>;
 interface World {
   readonly ca: string;
   readonly served: Served;
-  /** What is in use of the heap of the hub's process, and of arrays outside of it, in bytes. */
-  memory(): Promise<number>;
+  /** Waits until the servers have noticed what was closed. */
+  settle(): Promise<unknown>;
 }
 
 /** Runs work beside a process that serves a hub, a bare WebSocket, and socket.io. */
@@ -41,16 +41,16 @@ async function withHub<T>(work: (world: World) => Promise<T>): Promise<T> {
   const path = fileURLToPath(new URL('socket-server.ts', import.meta.url));
   // In Bun the hub runs in Node.js all the same: the client is what is compared.
   const execPath = process.versions.bun === undefined ? process.execPath : 'node';
-  const child: ChildProcess = fork(path, { execPath, execArgv: ['--expose-gc', '--import', 'tsx'] });
+  const child: ChildProcess = fork(path, { execPath, execArgv: ['--import', 'tsx'] });
   const keys = Array.from({ length: CLIENTS }, (_, i) => accessKeyOf(i));
   child.send({ tls, password: PASSWORD, accessKeys: keys });
   const [served] = (await once(child, 'message')) as [Served];
-  const memory = async (): Promise<number> => {
-    child.send('memory');
-    return (await once(child, 'message'))[0] as number;
+  const settle = (): Promise<unknown> => {
+    child.send('settle');
+    return once(child, 'message');
   };
   try {
-    return await work({ ca, served, memory });
+    return await work({ ca, served, settle });
   } finally {
     child.kill();
   }
@@ -155,7 +155,7 @@ export function conversations(): Promise<Row[]> {
   });
 }
 
-/** All clients at once, until the last of them is ready, and what the hub needs for each. */
+/** All clients at once, until the last of them is ready. */
 export function storm(): Promise<Row[]> {
   return withHub(async (world) => {
     const dials = dialsOf(world);
@@ -163,17 +163,9 @@ export function storm(): Promise<Row[]> {
       Promise.all(Array.from({ length: CLIENTS }, (_, i) => dial(i)));
     const closed = async (closes: readonly Close[]): Promise<void> => {
       for (const close of closes) close();
-      await world.memory(); // the hub has noticed
+      await world.settle();
     };
-    const sizes: Row[] = [];
-    for (const { name, dial } of dials) {
-      await closed(await all(dial)); // of ours, the first contact
-      const before = await world.memory();
-      const closes = await all(dial);
-      const bytes = ((await world.memory()) - before) / CLIENTS;
-      sizes.push(judged({ what: `a hub’s heap for a client over TLS, ${name}`, bytes }));
-      await closed(closes);
-    }
+    for (const { dial } of dials) await closed(await all(dial)); // of ours, the first contact
     const [ours, ...peers] = dials.map(({ name, dial }): Contender => {
       const time = async (count: number): Promise<number> => {
         let ms = 0;
@@ -188,7 +180,7 @@ export function storm(): Promise<Row[]> {
       return { name, time };
     });
     const what = `${CLIENTS.toLocaleString('en')} clients over TLS after a restart`;
-    return [...(await compare(what, ours!.time, peers, 20)), ...sizes];
+    return compare(what, ours!.time, peers, 20);
   });
 }
 
