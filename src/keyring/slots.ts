@@ -16,6 +16,9 @@ const PRIME = 4294967291;
 /**
  * Finds the newest text in two slots. Make a device with both slots written. Then it is an error if neither can be read, and
  * nothing that was stored is lost unnoticed.
+ *
+ * If the two slots differ when the device starts, store the text again at once, as `nextSlots` says: a loss of power between the
+ * two writes has left it in one slot only, where further damage would lose it. If that fails, go on.
  * @param slots - what is stored in the two slots; `undefined` for one that is missing, or that cannot be read
  * @returns the text with the highest count, of those that are complete
  * @throws LocalError `slots-unreadable` if neither is complete
