@@ -1,11 +1,12 @@
 /**
- * Changes the library in thousands of small ways, and shows which changes no test notices.
+ * Changes the library, or the shells around it, in thousands of small ways, and shows which changes no test notices.
  *
  *     evidence/mutation/run                   all of src/, in some hours
  *     evidence/mutation/run --only src/wire   files whose path contains this
+ *     evidence/mutation/run --only client/    the same in client/src and cli/src, if it begins with client or cli
  *     evidence/mutation/run --changed main    lines that differ from a commit; without one, from the newest tag or the first parent
  *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried
- *     evidence/mutation/run --sample 50       one mutant in fifty
+ *     evidence/mutation/run --sample 50       one mutant in fifty; with 50,7 one in fifty others, from the eighth
  *     evidence/mutation/run --tests '^wire/'  with these test files only, which is quicker and finds less;
  *                                             the vectors are vectors/session and so on
  *     evidence/mutation/run --list              also lists survivors that have a reason
@@ -15,20 +16,33 @@
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
- * its module is loaded is left out: that is over before a test can switch a mutant on.
+ * its module is loaded is left out: that is over before a test can switch a mutant on. In the shells a mutant is on in the
+ * programs, too, that a test starts; a file whose tests need what earlier ones leave behind runs whole, in a process of its
+ * own for each mutant.
  */
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { transformSync } from 'esbuild';
 import { code, grouped, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { type Mutant, mutated } from './mutants.ts';
-import { isMutated, keyOf, readSurvivors } from './survivors.ts';
-import type { Baseline, Order, Verdict } from './worker.ts';
+import { MUTANT } from './state.ts';
+import { AREAS, areaOf, isMutated, keyOf, readSurvivors } from './survivors.ts';
+import type { Baseline, Order, Running, Verdict } from './worker.ts';
 
 const { values } = parseArgs({
   args: withCommit(process.argv.slice(2)),
@@ -45,25 +59,41 @@ const { values } = parseArgs({
   },
 });
 
-/** A mutant that takes longer than this has no end, and its process is ended. */
+const area = areaOf(values.only);
+
+/** A worker that begins no other test for longer than this, in milliseconds, stands still, and its process is ended. */
 const MOST_MS = 120_000;
+/** How many mutants a process tries. */
+const MOST_MUTANTS = 300;
+const ENDLESS = 'it does not end';
+const ENDED = 'its process ends';
+
+/** What is copied in each area. */
+const COPIED = ['test', 'evidence', 'tools', 'package.json', 'tsconfig.json'];
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), 'mutation-'));
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }));
+/** The processes that run. Each begins a group, with the programs that its tests start. */
+const workers = new Set<ChildProcess>();
+/** The test that a worker began last. */
+const running = new WeakMap<ChildProcess, string>();
+process.on('exit', () => {
+  for (const worker of workers) end(worker);
+  rmSync(copy, { recursive: true, force: true });
+});
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
-const mutants = makeCopy();
-const known = readSurvivors();
+const mutants = area === 'library' ? copyLibrary() : await copyShells();
+const known = readSurvivors().filter(({ file }) => areaOf(file) === area);
 refuseOutdated();
 const wanted = choose(mutants);
 say(`${mutants.length} mutants in all, ${wanted.length} chosen`);
 if (wanted.length === 0) process.exit(0);
-const { baselines, reaching, isLoadedOnly } = await firstRun();
+const { baselines, units, reaching, isReached, isLoadedOnly } = await firstRun();
 const chosen = wanted.filter(({ id }) => !isLoadedOnly(id));
 if (chosen.length < wanted.length)
   say(`${wanted.length - chosen.length} of them in code that only runs when it is loaded, and left out`);
-const verdicts = await tryAll(chosen.filter(({ id }) => reaching(id).length > 0));
+const verdicts = await tryAll(chosen.filter(isReached));
 report();
 
 /** Adds the commit with which a bare `--changed` compares. */
@@ -80,20 +110,14 @@ function withCommit(args: readonly string[]): string[] {
   });
 }
 
-/** Copies what tests need, mutates `src/` there, and lets tests use our own `uvu`, and the adapter for the judge these sources. */
-function makeCopy(): Mutant[] {
-  const mutationUrl = (file: string): string => join(copy, 'evidence/mutation', file);
-  for (const folder of [
-    'src',
-    'test',
-    'evidence',
-    'tools',
-    'bundles',
-    'examples',
-    'ports',
-    'package.json',
-    'tsconfig.json',
-  ]) {
+/** A file of this program in the copy: there the mutated modules ask which mutant is on. */
+function ours(file: string): string {
+  return join(copy, 'evidence/mutation', file);
+}
+
+/** Copies folders and files, links the others, and lets tests use our own `uvu`. */
+function copyProject(copied: readonly string[]): void {
+  for (const folder of copied) {
     cpSync(join(root, folder), join(copy, folder), {
       recursive: true,
       filter: (path) => !/\/(?:node_modules|target)(?:\/|$)/.test(path),
@@ -105,8 +129,25 @@ function makeCopy(): Mutant[] {
   }
   for (const file of filesIn('test')) {
     const text = readFileSync(join(copy, file), 'utf8');
-    writeFileSync(join(copy, file), text.replace(/from 'uvu'/g, `from '${mutationUrl('uvu.ts')}'`));
+    writeFileSync(join(copy, file), text.replace(/from 'uvu'/g, `from '${ours('uvu.ts')}'`));
   }
+}
+
+/** Mutates the modules of the area. `write` gets the code of each. */
+function mutateAll(state: string, write: (file: string, code: string) => void): Mutant[] {
+  const found: Mutant[] = [];
+  for (const file of AREAS[area].flatMap(filesIn)) {
+    if (!isMutated(file)) continue;
+    const { code, mutants } = mutated(file, readFileSync(join(root, file), 'utf8'), found.length);
+    write(file, `import { $m, $tick } from '${state}';\n${code}`);
+    for (const mutant of mutants) found.push(mutant);
+  }
+  return found;
+}
+
+/** Mutates `src/` in a copy, and lets the adapter for the judge use these sources. */
+function copyLibrary(): Mutant[] {
+  copyProject([...COPIED, 'src', 'bundles', 'examples', 'ports']);
   for (const file of filesIn('ports/typescript')) {
     const text = readFileSync(join(copy, file), 'utf8');
     const own = text
@@ -118,13 +159,38 @@ function makeCopy(): Mutant[] {
     if (/from 'hub-protocol/.test(own)) throw new Error(`${file} imports an entry that has no source here`);
     writeFileSync(join(copy, file), own);
   }
-  const found: Mutant[] = [];
-  for (const file of filesIn('src')) {
-    if (!isMutated(file)) continue;
-    const { code, mutants } = mutated(file, readFileSync(join(root, file), 'utf8'), found.length);
-    writeFileSync(join(copy, file), `import { $m, $tick } from '${mutationUrl('state.ts')}';\n${code}`);
-    for (const mutant of mutants) found.push(mutant);
-  }
+  return mutateAll(ours('state.ts'), (file, code) => writeFileSync(join(copy, file), code));
+}
+
+/** Mutates the client, its sources and what was built of them, and the commands, their sources and the program. */
+async function copyShells(): Promise<Mutant[]> {
+  // Packages are found by name: these are the copies of the client and the commands, with the library as it was built.
+  const copies: { readonly [name: string]: string } = {
+    'hub-protocol': root,
+    'hub-protocol-client': join(copy, 'client'),
+    'hub-protocol-cli': join(copy, 'cli'),
+  };
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync(join(root, 'node_modules')))
+    symlinkSync(copies[name] ?? join(root, 'node_modules', name), join(copy, 'node_modules', name));
+  copyProject([...COPIED, 'client', 'cli']);
+  // Not every process that a test starts reads TypeScript.
+  const state = transformSync(readFileSync(ours('state.ts'), 'utf8'), { loader: 'ts' });
+  writeFileSync(ours('state.js'), state.code);
+  const found = mutateAll(ours('state.js'), (file, code) => {
+    writeFileSync(join(copy, file), code);
+    if (!file.startsWith('client/')) return;
+    const built = file.replace('/src/', '/dist/').replace(/ts$/, 'js');
+    writeFileSync(join(copy, built), code.replace(/( from "\.[^"]*)\.ts"/g, '$1.js"'));
+  });
+  const { bundled } = (await import(join(copy, 'test/world/bundled.ts'))) as {
+    bundled: (program: URL) => Promise<string>;
+  };
+  for (const [program, built] of [
+    ['cli/src/cli.ts', 'cli.js'],
+    ['client/src/derive-worker-on-node.ts', 'derive-worker-on-node.js'],
+  ] as const)
+    cpSync(await bundled(pathToFileURL(join(copy, program))), join(copy, 'cli/dist', built));
   return found;
 }
 
@@ -139,11 +205,12 @@ function filesIn(folder: string): string[] {
 function choose(all: readonly Mutant[]): Mutant[] {
   const changed = values.changed === undefined ? undefined : changedLines(values.changed);
   const survived = values.again === undefined ? undefined : survivorsIn(values.again);
+  const [each, first = 0] = values.sample.split(',').map(Number) as [number, number?];
   return all
     .filter(({ file, isStatic }) => !isStatic && file.includes(values.only))
     .filter((mutant) => survived?.has(keyOf(mutant)) ?? true)
     .filter(({ file, line }) => changed?.has(`${file}:${line}`) ?? true)
-    .filter((_, i) => i % Number(values.sample) === 0);
+    .filter((_, i) => i % each === first % each);
 }
 
 /** The mutants that survived in an earlier run; lines may have moved since. */
@@ -152,9 +219,9 @@ function survivorsIn(path: string): Set<string> {
   return new Set(rows.filter(({ by }) => by === undefined).map(keyOf));
 }
 
-/** The lines of `src/` that differ from a commit, as `file:line`. */
+/** The lines of the area that differ from a commit, as `file:line`. */
 function changedLines(commit: string): Set<string> {
-  const diff = execFileSync('git', ['diff', '--unified=0', '--no-color', commit, '--', 'src'], {
+  const diff = execFileSync('git', ['diff', '--unified=0', '--no-color', commit, '--', ...AREAS[area]], {
     cwd: root,
     encoding: 'utf8',
   });
@@ -168,31 +235,70 @@ function changedLines(commit: string): Set<string> {
   return lines;
 }
 
+/** A file of tests that need what earlier ones leave behind, and so run whole. */
+interface Unit {
+  readonly file: string;
+  readonly baselines: readonly Baseline[];
+  /** Which mutants they reach. */
+  readonly hits: Uint8Array;
+}
+
 /** Runs all tests without a mutant, and learns which mutants each of them reaches. */
 async function firstRun(): Promise<{
-  baselines: Baseline[];
+  baselines: readonly Baseline[];
+  units: readonly Unit[];
   reaching: (mutant: number) => number[];
+  isReached: (mutant: Mutant) => boolean;
   isLoadedOnly: (mutant: number) => boolean;
 }> {
-  const path = join(copy, 'hits');
-  const worker = await startWorker();
-  const baselines = (await ask<Baseline[]>(worker, { hits: path }))!;
-  worker.kill();
-  const hits = readFileSync(path);
-  for (const { file, name, failure } of baselines) {
-    if (failure === undefined) continue;
-    say(`left out, for it fails here: ${file}: ${name}: ${failure.split('\n')[0]}`);
+  const { baselines, hits } = await runWithout(values.tests, area === 'shells');
+  const isAlone = ({ failure, failureAgain }: Baseline): boolean => (failure ?? failureAgain) === undefined;
+  const units: Unit[] = [];
+  if (area === 'shells') {
+    for (const file of new Set(baselines.filter((test) => !isAlone(test)).map(({ file }) => file))) {
+      const whole = await runWithout(patternOf(file), false);
+      if (!whole.baselines.every(isAlone)) continue;
+      const reached = new Uint8Array(mutants.length);
+      for (const [i, hit] of whole.hits.entries()) if (hit === 1) reached[i % mutants.length] = 1;
+      units.push({ file, baselines: whole.baselines, hits: reached });
+    }
+  }
+  const isInUnit = (test: Baseline): boolean => units.some(({ file }) => file === test.file);
+  for (const test of baselines) {
+    if (isInUnit(test) || isAlone(test)) continue;
+    const [why] = (test.failure ?? test.failureAgain)!.split('\n');
+    say(`left out, for it fails here: ${test.file}: ${test.name}: ${why}`);
     process.exitCode = 1; // a mutant that only this test notices would seem to survive
   }
+  const files = units.length === 0 ? '' : `; whole run those of ${units.map(({ file }) => file).join(', ')}`;
   say(
-    `${baselines.length} tests run in ${Math.round(baselines.reduce((sum, { ms }) => sum + ms, 0) / 1000)} s`,
+    `${baselines.length} tests run in ${Math.round(baselines.reduce((sum, { ms }) => sum + ms, 0) / 1000)} s${files}`,
   );
-  const order = [...baselines.keys()].filter((i) => baselines[i]!.failure === undefined);
+  const order = [...baselines.keys()].filter((i) => isAlone(baselines[i]!) && !isInUnit(baselines[i]!));
   order.sort((a, b) => baselines[a]!.ms - baselines[b]!.ms);
   const reaching = (mutant: number): number[] => order.filter((i) => hits[i * mutants.length + mutant] === 1);
+  const isReached = ({ id }: Mutant): boolean =>
+    reaching(id).length > 0 || units.some((unit) => unit.hits[id] === 1);
   const isLoadedOnly = (mutant: number): boolean =>
-    hits[baselines.length * mutants.length + mutant] === 1 && reaching(mutant).length === 0;
-  return { baselines, reaching, isLoadedOnly };
+    hits[baselines.length * mutants.length + mutant] === 1 && !isReached(mutants[mutant]!);
+  return { baselines, units, reaching, isReached, isLoadedOnly };
+}
+
+/** Runs tests in a new process without a mutant. */
+async function runWithout(
+  tests: string,
+  isTwice: boolean,
+): Promise<{ baselines: readonly Baseline[]; hits: Uint8Array }> {
+  const path = join(copy, 'hits');
+  const worker = await startLoaded(tests);
+  const baselines = await ask<readonly Baseline[]>(worker, { hits: path, isTwice });
+  end(worker);
+  if (baselines === undefined) throw new Error(`without a mutant: ${running.get(worker)}: ${ENDLESS}`);
+  return { baselines, hits: readFileSync(path) };
+}
+
+function patternOf(file: string): string {
+  return `^${file.replace(/\./g, '\\.')}$`;
 }
 
 async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
@@ -202,68 +308,135 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
   const shuffled = (id: number): number => Math.imul(id, 0x9e3779b1) >>> 0;
   const queue = [...todo].sort((a, b) => shuffled(a.id) - shuffled(b.id));
   const work = async (): Promise<void> => {
-    let worker = await startWorker();
+    let worker = await startLoaded(values.tests);
+    let tried = 0;
+    const renew = async (): Promise<void> => {
+      end(worker);
+      worker = await startLoaded(values.tests);
+      tried = 0;
+    };
+    const attemptHere = (mutant: Mutant): Promise<Verdict> => {
+      tried++;
+      return attempt(worker, mutant);
+    };
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
       if (performance.now() - began > 1000 * Number(values.seconds)) {
         queue.length = 0;
         break;
       }
-      let verdict = await attempt(worker, mutant);
-      // A mutant can leave the process in a state that fails tests by itself. Then only a new process can tell.
-      if (verdict === undefined || verdict.isSpoilt) {
-        worker.kill('SIGKILL');
-        worker = await startWorker();
-        if (verdict !== undefined) verdict = await attempt(worker, mutant);
-        if (verdict?.isSpoilt) {
-          worker.kill('SIGKILL');
-          worker = await startWorker();
-        }
+      if (tried === MOST_MUTANTS) await renew();
+      let verdict = await attemptHere(mutant);
+      // What earlier tests left in a process can fail tests by itself, and can hide a mutant, since some code runs only once in a
+      // process: what it makes is kept. Then only a new process can tell.
+      const isHidden = verdict.by === undefined && reasonOf(mutant) === undefined;
+      if (tried > 1 && (isHidden || verdict.isSpoilt || verdict.failure === ENDED)) {
+        await renew();
+        verdict = await attemptHere(mutant);
       }
-      verdicts.set(mutant, verdict ?? { by: 'the clock', failure: 'it does not end' });
+      if (verdict.isSpoilt || [ENDLESS, ENDED].includes(verdict.failure!)) await renew();
+      if (verdict.by === undefined) verdict = await attemptInUnits(mutant);
+      verdicts.set(mutant, verdict);
       const seconds = (performance.now() - began) / 1000;
       progress(
         `${verdicts.size} of ${todo.length}, ${[...verdicts.values()].filter(({ by }) => by === undefined).length} survive, ` +
           `${Math.round((seconds / verdicts.size) * (todo.length - verdicts.size))} s to go`,
       );
     }
-    worker.kill();
+    end(worker);
   };
   await Promise.all(Array.from({ length: availableParallelism() }, work));
   progress('');
   return verdicts;
 }
 
-function attempt(worker: ChildProcess, { id }: Mutant): Promise<Verdict | undefined> {
-  const tests = reaching(id);
-  const limits = tests.map((i) => ({
-    ms: baselines[i]!.ms * 20 + 3000,
-    ticks: baselines[i]!.ticks * 20 + 100_000,
-  }));
-  return ask<Verdict>(worker, { mutant: id, tests, limits });
+/** Tries a mutant with tests, and with all that reach it by default. */
+async function attempt(
+  worker: ChildProcess,
+  { id }: Mutant,
+  tests: readonly number[] = reaching(id),
+  taken: readonly Baseline[] = baselines,
+): Promise<Verdict> {
+  const limits = tests.map((i) => limitsOf(taken[i]!));
+  const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits });
+  const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
+  return verdict ?? { by: running.get(worker)!, failure: hasEnded ? ENDED : ENDLESS };
 }
 
-async function startWorker(): Promise<ChildProcess> {
-  const worker = fork(join(copy, 'evidence/mutation/worker.ts'), [values.tests, String(mutants.length)], {
-    cwd: copy,
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-  });
+/** How long a test may take. In the shells as long as in `tools/test.ts`, so that what waits there in vain fails by itself. */
+function limitsOf({ ms, ticks }: Baseline): Pick<Baseline, 'ms' | 'ticks'> {
+  const busy = Math.max(1, loadavg()[0]! / availableParallelism());
+  return {
+    ms: area === 'library' ? ms * 20 + 3000 : Math.max(ms * 3, 20_000 * busy),
+    ticks: ticks * 20 + 100_000,
+  };
+}
+
+/** Tries a mutant with each file that runs whole, in a new process in which it is on from the start. */
+async function attemptInUnits(mutant: Mutant): Promise<Verdict> {
+  for (const { file, baselines, hits } of units) {
+    if (hits[mutant.id] !== 1) continue;
+    const worker = startWorker(patternOf(file), mutant.id);
+    const verdict = await attempt(worker, mutant, [...baselines.keys()], baselines);
+    end(worker);
+    if (verdict.by !== undefined) return verdict;
+  }
+  return {};
+}
+
+async function startLoaded(tests: string): Promise<ChildProcess> {
+  const worker = startWorker(tests);
   const [message] = await Promise.race([once(worker, 'message'), once(worker, 'exit')]);
-  if (message !== 'ready') throw new Error('the tests cannot be loaded');
+  if (!isRunning(message)) throw new Error('the tests cannot be loaded');
   return worker;
 }
 
+function isRunning(message: unknown): message is Running {
+  return typeof message === 'object' && message !== null && 'running' in message;
+}
+
+/** @param mutant - what is on while the tests are loaded */
+function startWorker(tests: string, mutant = -1): ChildProcess {
+  const worker = fork(join(copy, 'evidence/mutation/worker.ts'), [tests, String(mutants.length), area], {
+    cwd: copy,
+    env: { ...process.env, [MUTANT]: String(mutant), ...(area === 'shells' && { TMPDIR: copy }) },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    detached: true,
+  });
+  workers.add(worker);
+  running.set(worker, 'before the first test');
+  worker.on('message', (message) => {
+    if (isRunning(message)) running.set(worker, message.running);
+  });
+  return worker;
+}
+
+/** Ends a worker, and the programs that its tests have started. */
+function end(worker: ChildProcess): void {
+  workers.delete(worker);
+  try {
+    process.kill(-worker.pid!, 'SIGKILL');
+  } catch {
+    // They have ended.
+  }
+}
+
 /** Returns what a worker answers, or `undefined` if it ends or takes too long. */
-function ask<T>(worker: ChildProcess, order: Order): Promise<T | undefined> {
+function ask<T extends object>(worker: ChildProcess, order: Order): Promise<T | undefined> {
   return new Promise((resolve) => {
-    const timer = 'hits' in order ? undefined : setTimeout(() => done(undefined), MOST_MS);
+    if (!worker.connected) return resolve(undefined);
+    const timer = setTimeout(() => done(undefined), MOST_MS);
+    const hear = (message: T | Running): void => {
+      if (isRunning(message)) timer.refresh();
+      else done(message);
+    };
     const done = (answer: T | undefined): void => {
       clearTimeout(timer);
-      worker.off('message', done);
+      worker.off('message', hear);
       worker.off('exit', lost);
       resolve(answer);
     };
     const lost = (): void => done(undefined);
-    worker.on('message', done);
+    worker.on('message', hear);
     worker.once('exit', lost);
     worker.send(order);
   });
@@ -280,17 +453,19 @@ function refuseOutdated(): void {
   }
 }
 
+function reasonOf(mutant: Mutant): string | undefined {
+  return known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
+}
+
 function report(): void {
-  const reasonOf = (mutant: Mutant): string | undefined =>
-    known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
-  const tried = chosen.filter((mutant) => verdicts.has(mutant) || reaching(mutant.id).length === 0);
+  const tried = chosen.filter((mutant) => verdicts.has(mutant) || !isReached(mutant));
   if (tried.length < chosen.length)
     say(`${chosen.length - tried.length} mutants were not tried, for want of time`);
   const survivors = tried.filter((mutant) => verdicts.get(mutant)?.by === undefined);
   const unknown = survivors.filter((mutant) => reasonOf(mutant) === undefined);
   for (const mutant of values.list ? survivors : unknown) {
-    const { id, file, line, kind, before, after } = mutant;
-    const how = reaching(id).length === 0 ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
+    const { file, line, kind, before, after } = mutant;
+    const how = !isReached(mutant) ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
     say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${how}`);
   }
   const isWhole = values.changed === undefined && values.sample === '1' && tried.length === chosen.length;
@@ -302,9 +477,16 @@ function report(): void {
         `${each.file}: ${short(each.before)}  =>  ${short(each.after)}  does not survive: remove its reason`,
       );
   }
+  const endless = tried.filter((mutant) => verdicts.get(mutant)?.failure === ENDLESS);
+  for (const mutant of values.list ? endless : []) {
+    const { file, line, kind, before, after } = mutant;
+    const { by } = verdicts.get(mutant)!;
+    say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${ENDLESS}: ${by}`);
+  }
   const killed = tried.length - survivors.length;
   say(
     `\n${killed} of ${tried.length} mutants noticed (${((100 * killed) / tried.length).toFixed(1)} %), ` +
+      `${endless.length} of them by a test that does not end, ` +
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
   if (values.json !== undefined) {

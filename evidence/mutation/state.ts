@@ -10,11 +10,29 @@ interface State {
   hits: Uint8Array | undefined;
 }
 
+/** Variables by which a program that a test starts learns which mutant is on, and in which folder to name those that it reached. */
+export const MUTANT = 'MUTATION_MUTANT';
+export const HITS = 'MUTATION_HITS';
+
 /** Of all copies of this module: a test may bundle the mutated modules, and this one with them. */
 const shared = globalThis as { mutation?: State };
-shared.mutation ??= { active: -1, ticks: 0, mostTicks: Number.POSITIVE_INFINITY, hits: undefined };
+shared.mutation ??= newState();
 const state: State = shared.mutation;
 export default state;
+
+function newState(): State {
+  const { env, getBuiltinModule } = (globalThis as { process?: typeof process }).process ?? {};
+  const { [MUTANT]: active = '-1', [HITS]: folder } = env ?? {};
+  const hits = folder === undefined ? undefined : new Uint8Array(1 << 17);
+  if (hits !== undefined) {
+    process.on('exit', () => {
+      const ids = [...hits.keys()].filter((id) => hits[id] === 1);
+      const file = `${folder}/${process.pid}-${performance.now()}`;
+      getBuiltinModule!('node:fs').writeFileSync(file, ids.join(' '));
+    });
+  }
+  return { active: Number(active), ticks: 0, mostTicks: Number.POSITIVE_INFINITY, hits };
+}
 
 /** Whether a mutant is on. */
 export function $m(id: number): boolean {

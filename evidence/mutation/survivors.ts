@@ -9,9 +9,21 @@ export interface Survivor extends Pick<Mutant, 'file' | 'source' | 'before' | 'a
 /** Generated code, without a branch: the known answers of Argon2id show each of its lines. */
 const GENERATED = 'src/noise/argon2id-permutation.ts';
 
-/** Whether a file of `src/` has mutants. */
+/** Starts the commands, as a program. */
+const START = 'cli/src/cli.ts';
+
+/** What is mutated: the library, or the shells around it. */
+export const AREAS = { library: ['src'], shells: ['client/src', 'cli/src'] } as const;
+export type Area = keyof typeof AREAS;
+
+/** The area of a path, or of the beginning of one. */
+export function areaOf(path: string): Area {
+  return /^(?:client|cli)\b/.test(path) ? 'shells' : 'library';
+}
+
+/** Whether a file has mutants. */
 export function isMutated(file: string): boolean {
-  return !file.endsWith('.d.ts') && file !== GENERATED;
+  return !file.endsWith('.d.ts') && file !== GENERATED && file !== START;
 }
 
 /** What tells mutants apart even if lines have moved. */

@@ -40,11 +40,11 @@ export function suite(_name = '', context: object = {}): Suite {
   const call = async (handlers: readonly Handler[]): Promise<void> => {
     for (const handler of handlers) await handler(context);
   };
-  /** Runs a test with the hooks that its file has so far. */
+  /** Runs a test with the hooks that its file has so far. What was made when the file was loaded stays. */
   const withHooks = (handler: Handler): (() => Promise<void>) => {
     const [first, last] = [
       [...before, ...beforeEach],
-      [...afterEach, ...after],
+      [...afterEach, ...(before.length > 0 ? after : [])],
     ];
     return async () => {
       try {

@@ -1,15 +1,15 @@
-/** Runs tests with one mutant after the other. Its parent is main.ts, which copied the project and mutated src/ in the copy. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import state from './state.ts';
+/** Runs tests with one mutant after the other. Its parent is main.ts, which copied the project and mutated it in the copy. */
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import state, { HITS, MUTANT } from './state.ts';
+import type { Area } from './survivors.ts';
 import { startFile, type Test, tests } from './uvu.ts';
-import { addVectors } from './vectors.ts';
 
 /**
- * What the parent asks: either to run all tests and to write to `hits` which mutants each of them reaches, and last those that
- * loading them reaches, or to try a mutant.
+ * What the parent asks: either to run all tests, perhaps again, and to write to `hits` which mutants each of them reaches, and last
+ * those that loading them reaches, or to try a mutant.
  */
 export type Order =
-  | { readonly hits: string }
+  | { readonly hits: string; readonly isTwice: boolean }
   | { readonly mutant: number; readonly tests: readonly number[]; readonly limits: readonly Limits[] };
 
 /** How long a test may take. */
@@ -23,6 +23,13 @@ export interface Baseline extends Limits {
   readonly file: string;
   readonly name: string;
   readonly failure?: string;
+  /** Why it failed when it ran again, after all others: it depends on what others leave behind, or leaves something behind. */
+  readonly failureAgain?: string;
+}
+
+/** Sent when the tests are loaded, and before one runs, so that the parent can name one that does not end. */
+export interface Running {
+  readonly running: string;
 }
 
 /** Which test noticed a mutant, and how; or none. */
@@ -42,63 +49,95 @@ const LEFT_OUT =
 
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
 
+const [pattern, count, area] = process.argv.slice(2) as [string, string, Area];
 const folder = new URL('../../test/', import.meta.url);
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-const wanted = new RegExp(process.argv[2]!);
+const wanted = new RegExp(pattern);
 /** What imports the package tests what was built, and not the mutated modules. */
 const usesPackage = (path: string): boolean =>
   /from 'hub-protocol/.test(readFileSync(new URL(path, folder), 'utf8'));
-const isTest = (path: string): boolean =>
-  path.endsWith('.test.ts') && wanted.test(path) && !LEFT_OUT.test(path) && !usesPackage(path);
-const mutants = Number(process.argv[3]);
+const isOfArea = (path: string): boolean =>
+  area === 'shells' ? /^(?:cli|client)\//.test(path) : !LEFT_OUT.test(path) && !usesPackage(path);
+const isTest = (path: string): boolean => path.endsWith('.test.ts') && wanted.test(path) && isOfArea(path);
+const mutants = Number(count);
 const loaded = new Uint8Array(mutants);
 state.hits = loaded;
 for (const file of files.filter(isTest).sort()) {
   startFile(file);
   await import(new URL(file, folder).href);
 }
-addVectors((path) => wanted.test(path));
+if (area === 'library') (await import('./vectors.ts')).addVectors((path) => wanted.test(path));
 state.hits = undefined;
 // What a mutant throws later, and nobody awaits, is no answer to the test that runs then.
 process.on('unhandledRejection', () => {});
 process.on('uncaughtException', () => {});
 process.on('message', async (order: Order) => {
-  process.send!('hits' in order ? await baseline(order.hits) : await attempt(order));
+  process.send!('hits' in order ? await baseline(order.hits, order.isTwice) : await attempt(order));
 });
-process.send!('ready');
+process.send!({ running: 'no test' } satisfies Running); // they are loaded
 
-async function baseline(path: string): Promise<Baseline[]> {
+/** Runs all tests, the second time backwards. */
+async function baseline(path: string, isTwice: boolean): Promise<Baseline[]> {
   const hits = new Uint8Array((tests.length + 1) * mutants);
   hits.set(loaded, tests.length * mutants);
   const results: Baseline[] = [];
   for (const [i, test] of tests.entries()) {
-    state.hits = hits.subarray(i * mutants, (i + 1) * mutants);
     const began = performance.now();
-    const failure = await failureOf(test, UNLIMITED);
+    const failure = await hitting(test, hits.subarray(i * mutants, (i + 1) * mutants));
     const { file, name } = test;
     const taken = { ms: performance.now() - began, ticks: state.ticks };
-    results.push({ file, name, ...taken, ...(failure === undefined ? {} : { failure }) });
+    results.push({ file, name, ...taken, ...(failure !== undefined && { failure }) });
   }
-  state.hits = undefined;
   writeFileSync(path, hits);
+  for (const [i, test] of isTwice ? [...tests.entries()].reverse() : []) {
+    const failureAgain = await failureOf(test, UNLIMITED);
+    if (failureAgain !== undefined) results[i] = { ...results[i]!, failureAgain };
+  }
   return results;
+}
+
+/** Runs a test, and marks the mutants that it reaches; in the shells, also in the programs that it starts. */
+async function hitting(test: Test, hits: Uint8Array): Promise<string | undefined> {
+  const written = new URL(`../../hits-${process.pid}/`, import.meta.url);
+  if (area === 'shells') {
+    mkdirSync(written);
+    process.env[HITS] = written.pathname;
+  }
+  state.hits = hits;
+  const failure = await failureOf(test, UNLIMITED);
+  state.hits = undefined;
+  if (area === 'library') return failure;
+  delete process.env[HITS];
+  for (const name of readdirSync(written)) {
+    for (const id of readFileSync(new URL(name, written), 'utf8').split(' '))
+      if (id !== '') hits[Number(id)] = 1;
+  }
+  rmSync(written, { recursive: true });
+  return failure;
 }
 
 async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdict> {
   for (const [i, index] of order.tests.entries()) {
     const test = tests[index]!;
     state.active = order.mutant;
+    process.env[MUTANT] = String(order.mutant);
     const failure = await failureOf(test, order.limits[i]!);
     state.active = -1;
+    process.env[MUTANT] = '-1';
     if (failure === undefined) continue;
     const isSpoilt = (await failureOf(test, UNLIMITED)) !== undefined;
-    return { by: `${test.file}: ${test.name}`, failure, isSpoilt };
+    return { by: nameOf(test), failure, isSpoilt };
   }
   return {};
 }
 
+function nameOf({ file, name }: Test): string {
+  return `${file}: ${name}`;
+}
+
 /** Runs a test. Returns why it failed. */
 async function failureOf(test: Test, limits: Limits): Promise<string | undefined> {
+  process.send!({ running: nameOf(test) } satisfies Running);
   state.ticks = 0;
   state.mostTicks = limits.ticks;
   let timer: NodeJS.Timeout | undefined;

@@ -389,10 +389,12 @@ test('terminates a socket whose other end does not answer pings, and no other', 
 });
 
 test('only the owner can read the keyring file, and nothing is left beside it', () => {
+  const own = mkdtempSync(join(folder, 'own-'));
+  const path = join(own, 'keyring.json');
+  keyring = new KeyringFile(path, ACCESS_KEY);
   keyring.update((stored) => storePsk(stored, NODE_ID, psk));
-  const path = join(folder, 'keyring.json');
   assert.is(statSync(path).mode & 0o777, 0o600);
-  assert.equal(readdirSync(folder), ['keyring.json']);
+  assert.equal(readdirSync(own), ['keyring.json']);
   const { staticKey } = keyring.load();
   assert.equal(new KeyringFile(path, ACCESS_KEY).load().staticKey, staticKey);
 });

@@ -10,7 +10,7 @@ import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from '../../evidence/faults/mqtt-
 import { root } from '../../evidence/faults/plant.ts';
 import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
 import { mutated } from '../../evidence/mutation/mutants.ts';
-import { isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
+import { AREAS, isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
 import { HOSTILE_FAULTS } from '../../evidence/searches/hostile/faults.ts';
 import type { Breakage } from '../judge/faults/breakage.ts';
 import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
@@ -54,9 +54,11 @@ test('each patch finds its text exactly once in the sources', () => {
 });
 
 test('each reason why a mutant survives is for a mutant that is still made', () => {
-  const sources = readdirSync(root('src'), { recursive: true, encoding: 'utf8' }).map(
-    (file) => `src/${file}`,
-  );
+  const sources = Object.values(AREAS)
+    .flat()
+    .flatMap((folder) =>
+      readdirSync(root(folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+    );
   const made = new Set(
     sources
       .filter((file) => file.endsWith('.ts') && isMutated(file))
