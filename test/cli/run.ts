@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { main } from '../../cli/src/main.ts';
-import { longestWait } from '../client/world.ts';
+import { longestWait, soon } from '../client/world.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -24,7 +24,7 @@ export async function run(args: readonly string[], input?: string): Promise<Run>
     Object.defineProperty(process, 'stdin', { ...stdin, get: () => Readable.from([input]) });
   }
   try {
-    const { status: code, stdout, stderr } = await main(args);
+    const { status: code, stdout, stderr } = await soon(main(args));
     return { code, stdout, stderr };
   } finally {
     Object.defineProperty(process, 'stdin', stdin);

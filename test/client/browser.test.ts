@@ -13,6 +13,7 @@ import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/b
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
+import { soon } from './world.ts';
 
 const { deriveInWorker } = await import(
   `${new URL('../../client/dist/derive-in-browser.js', import.meta.url)}`
@@ -94,12 +95,13 @@ test('a WebSocket that only reports an error, as when a policy blocks it, ends t
   }
   const code = await withGlobal('WebSocket', Blocked, async () => {
     const client = connect({ identity, keyring });
-    return new Promise((resolve) =>
+    const closed = new Promise((resolve) =>
       client.on('close', ({ error }) => {
         client.end();
         resolve(error.code);
       }),
     );
+    return soon(closed);
   });
   assert.is(code, 'not-reachable');
 });
@@ -160,6 +162,26 @@ test('a worker that cannot be loaded is named, since the browser gives no messag
     );
   assert.match(await withGlobal('Worker', Missing, derive), 'derive-worker-in-browser.js');
   assert.ok(isTerminated);
+});
+
+test('a page that needs no PSK any more ends its worker', async () => {
+  let isTerminated = false;
+  class Endless {
+    postMessage(): void {}
+    terminate(): void {
+      isTerminated = true;
+    }
+  }
+  const stopper = new AbortController();
+  const stopped = withGlobal('Worker', Endless, () => {
+    const derived = deriveInWorker('correct horse', randomBytes(32), () => {}, stopper.signal);
+    stopper.abort();
+    return derived.then(
+      () => 'derived',
+      ({ message }: Error) => message,
+    );
+  });
+  assert.equal([await soon(stopped), isTerminated], ['the derivation was stopped', true]);
 });
 
 test('an error without a message has a sentence, too', () => {

@@ -17,13 +17,14 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
+import { type Cause, causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
 import { connect as connectByHttps } from 'hub-protocol-client/https';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
-import { until } from './world.ts';
+import { impatient, soon, until } from './world.ts';
 
 // A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
 Object.assign(globalThis, { WebSocket });
@@ -198,7 +199,7 @@ function start(transport: Transport, isTls: boolean, host: string, ca?: string, 
     }
   }
   closers.push(() => client.end());
-  return client;
+  return impatient(client);
 }
 
 interface Outcome {
@@ -494,7 +495,7 @@ for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, 
     const at = `${host}:${await port()}`;
     const isSilent = expected.code === 'timeout' || expected.platformCodes!.includes('ETIMEDOUT');
     const client = start(transport, tls, at, ca, isSilent ? SILENCE : PATIENCE);
-    const { code, platformCode, tell, decisions, tells } = await outcome(client);
+    const { code, platformCode, tell, decisions, tells } = await soon(outcome(client));
     assert.is(code, expected.code, `${platformCode}: ${tell}`);
     assert.ok(expected.platformCodes!.includes(platformCode), `${platformCode}: ${tell}`);
     const decision = expected.decision ?? 'reconnect';
@@ -510,6 +511,63 @@ for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, 
     sentences.set(sentence, what);
   });
 }
+
+/** What the sentence for a cause and a code says, for a transport. */
+const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme: string, RegExp])[] = [
+  ['not-a-hub', 'HTTP_200', 'wss', /^A web server, not a hub, answered at HOST:1 \(HTTP 200\)/],
+  ['not-a-hub', 'HTTP_301', 'wss', /redirects to another address \(HTTP 301\)/],
+  ['not-a-hub', 'HTTP_400', 'wss', /does not accept the WebSocket request \(HTTP 400\)/],
+  ['not-a-hub', 'HTTP_404', 'wss', /no hub under this address \(HTTP 404\)/],
+  ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],
+  ['not-a-hub', 'HTTP_426', 'wss', /does not accept the WebSocket request \(HTTP 426\)/],
+  ['not-a-hub', 'HPE_INVALID_CONSTANT', 'wss', /does not speak HTTP \(HPE_INVALID_CONSTANT\)/],
+  ['not-a-hub', 'EPROTO', 'mqtts', /does not speak TLS/],
+  ['not-a-hub', 'ETIMEDOUT', 'mqtts', /stays silent.*whether the broker there is hanging/],
+  ['not-a-hub', undefined, 'https', /answers requests, but not as a hub does/],
+  ['not-a-hub', undefined, 'wss', /does not answer as a hub does\. Check the address/],
+  ['not-a-hub', undefined, 'mqtt', /does not answer as a broker does/],
+  ['not-reachable', 'ECONNREFUSED', 'wss', /^Nothing listens at HOST:1\..*whether the hub is running/],
+  ['not-reachable', 'ECONNREFUSED', 'mqtt', /^Nothing listens at HOST:1\..*whether the broker is running/],
+  ['not-reachable', 'ECONNRESET', 'wss', /before TLS was agreed.*whether the hub is starting/],
+  ['not-reachable', 'ECONNRESET', 'mqtt', /if it has TLS, the address must start with mqtts:/],
+  ['not-reachable', 'ETIMEDOUT', 'wss', /^Nothing answered at HOST:1 in time/],
+  ['not-reachable', 'ENOTFOUND', 'wss', /^There is no host with the name HOST\./],
+  ['not-reachable', 'EAI_AGAIN', 'wss', /^The name HOST cannot be resolved at the moment/],
+  ['not-reachable', 'EHOSTUNREACH', 'wss', /^The host HOST cannot be reached/],
+  ['not-reachable', 'ENETUNREACH', 'wss', /no route to HOST\./],
+  ['not-reachable', 'EACCES', 'wss', /does not let the program connect to HOST:1/],
+  ['not-reachable', 'EOTHER', 'wss', /^No connection to HOST:1 can be made \(EOTHER\)/],
+  ['not-reachable', undefined, 'wss', /the platform does not say why.*whether the hub is running/],
+  ['certificate-refused', 'CERT_HAS_EXPIRED', 'wss', /has expired\..* which says \d{4}-\d\d-\d\d/],
+  ['certificate-refused', 'CERT_NOT_YET_VALID', 'wss', /not valid yet\. Set the clock/],
+  ['certificate-refused', 'CERT_REVOKED', 'wss', /has been revoked/],
+  ['certificate-refused', 'ERR_TLS_CERT_ALTNAME_INVALID', 'wss', /does not name the host HOST\./],
+  ['certificate-refused', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'wss', /is self-signed/],
+  ['certificate-refused', 'SELF_SIGNED_CERT_IN_CHAIN', 'wss', /comes from a private authority/],
+  ['certificate-refused', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'wss', /or let the server send the whole chain/],
+  ['certificate-refused', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'wss', /at the end of the certificate chain/],
+  ['certificate-refused', 'CERT_UNTRUSTED', 'wss', /cannot be verified \(CERT_UNTRUSTED\)/],
+  ['broker-refused', 'CONNACK_1', 'mqtt', /does not speak MQTT 3\.1\.1/],
+  ['broker-refused', 'CONNACK_2', 'mqtt', /refuses this client’s id/],
+  ['broker-refused', 'CONNACK_3', 'mqtt', /accepts no client at the moment/],
+  ['broker-refused', 'CONNACK_4', 'mqtt', /refuses the user name or the password/],
+  ['broker-refused', 'CONNACK_5', 'mqtt', /does not admit this client/],
+  ['broker-refused', 'SUBACK_128', 'mqtt', /refuses the topic of this client/],
+  ['broker-refused', 'CONNACK_9', 'mqtt', /refuses this client \(CONNACK_9\)/],
+];
+
+for (const [cause, platformCode, scheme, pattern] of SAYS) {
+  test(`over ${scheme}, the sentence for ${cause} and ${platformCode} says what to do`, () => {
+    assert.match(sentenceOfCause({ cause, platformCode }, { scheme, host: 'HOST', at: 'HOST:1' }), pattern);
+  });
+}
+
+test('a status with which a hub may have answered names no other server', () => {
+  const named = [400, 401, 403, 404, 408, 410, 426, 429, 499, 500, 503].filter(
+    (status) => causeOfStatus(status)?.platformCode === `HTTP_${status}`,
+  );
+  assert.equal(named, [400, 404, 410, 426, 499]);
+});
 
 // What changes while a client runs
 
@@ -574,7 +632,7 @@ test('a certificate that expires while the client runs is asked about, and the r
     client.on('ask', ({ error }) => resolve((error as { platformCode?: string }).platformCode)),
   );
   server.cut();
-  assert.is(await asked, 'CERT_HAS_EXPIRED');
+  assert.is(await soon(asked), 'CERT_HAS_EXPIRED');
   const answer = client.ask('two');
   await server.stop();
   await secureHub(renewed, Number(new URL(server.url).port));

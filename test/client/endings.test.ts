@@ -430,7 +430,7 @@ test('what is told of a connection does not depend on how earlier ones went', as
     [true, forbidden],
     [true, undefined],
     [true, { code: 1000 }],
-    ...([false, false, false] as const).map(() => [false, { code: 1000 }] as const),
+    ...[1000, 1005, 1000].map((code) => [false, { code }] as const),
     [true, { code: 1000 }],
     [false, { code: 1000 }],
   ]);

@@ -10,7 +10,7 @@ import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PASSWORD, DERIVED as PSK } from '../world/keys.ts';
-import { until } from './world.ts';
+import { impatient, soon, until } from './world.ts';
 
 const STATIC_KEY = randomBytes(32);
 
@@ -127,17 +127,18 @@ function dial(
     },
   });
   clients.push(client);
-  return client;
+  return impatient(client);
 }
 
 /** The code of the error with which the first connection ends. */
 function ending(client: Client): Promise<string> {
-  return new Promise((resolve) =>
+  const code = new Promise<string>((resolve) =>
     client.on('close', ({ error }) => {
       client.end();
       resolve(error.code);
     }),
   );
+  return soon(code);
 }
 
 test('asks a hub that it polls', async () => {
@@ -352,7 +353,7 @@ test('connects again to a hub that has forgotten it', async () => {
   const closed = new Promise<string>((resolve) => client.on('close', ({ error }) => resolve(error.code)));
   hub.forget();
   assert.is(await closed, 'dropped');
-  await new Promise((resolve) => client.on('connect', resolve));
+  await soon(new Promise((resolve) => client.on('connect', resolve)));
   assert.match((await client.ask('again')).reply.text, 'again');
 });
 

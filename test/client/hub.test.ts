@@ -25,7 +25,7 @@ import {
 } from '../../src/index.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
-import { Timers, until } from './world.ts';
+import { soon, Timers, until } from './world.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);
@@ -96,10 +96,12 @@ function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), addres
   socket.on('message', (data, isBinary) => line.receive(isBinary ? (data as Buffer) : String(data)));
   socket.on('close', (code) => line.closed(code));
   const reaches = (...types: string[]): Promise<void> =>
-    new Promise((resolve) => {
-      look = () => types.some((type) => seen.includes(type)) && resolve();
-      look();
-    });
+    soon(
+      new Promise((resolve) => {
+        look = () => types.some((type) => seen.includes(type)) && resolve();
+        look();
+      }),
+    );
   return {
     socket,
     publicKey: crypto.x25519.publicKey(staticKey),
@@ -364,6 +366,19 @@ test('a client that is removed during its handshake is refused, and the hub says
     ['access-refused', 'new', undefined],
     ['access-refused', 'awaiting-message-3', 'kiosk-7'],
   ]);
+});
+
+test('the hub says that a client which it refused speaks an older protocol', async () => {
+  const refused: unknown[] = [];
+  const one = await start({ onRefused: ({ code }, state) => refused.push([code, state]) });
+  const socket = new WebSocket(`${one.url}/?authorization=${encodeURIComponent(btoa('test:kiosk-7'))}`);
+  sockets.push(socket);
+  socket.on('open', () => {
+    socket.send('{"msg_type":"shake","payload":{"binarize":true},"metadata":{},"route":[]}');
+    socket.close();
+  });
+  await until(() => refused.length > 0);
+  assert.equal(refused, [['protocol-version', 'awaiting-message-1']]);
 });
 
 test('the hub can end a connection, for example of a client that was revoked', async () => {

@@ -3,11 +3,14 @@
  * the keyring unreadable, and no pin is lost without an error. `KILLS=200` kills more often.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import nodeCrypto from 'node:crypto';
 import fs, {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -109,6 +112,24 @@ test('the old keyring survives a disk that fills up during a write', () => {
     writeSync(to, bytes, at, Math.min(10, bytes.length - at));
   replacing({ writeSync: short as typeof writeSync }, () => file.update(pin('hub-1')));
   assert.equal(nodeIds(path), ['hub-1']);
+});
+
+test('a file that somebody has put in the place of a draft is not written to', () => {
+  const path = newPath();
+  const { randomBytes } = nodeCrypto;
+  const draft = join(path, '..', `.hub-protocol-${'00'.repeat(8)}.tmp`);
+  writeFileSync(draft, 'before', { mode: 0o600 });
+  const watched = openSync(draft, 'r');
+  Object.assign(nodeCrypto, { randomBytes: (length: number) => Buffer.alloc(length) });
+  syncBuiltinESMExports();
+  try {
+    assert.throws(() => writeFileAtomically(path, 'secret', true), /EEXIST/);
+    assert.is(readFileSync(watched, 'utf8'), 'before');
+  } finally {
+    closeSync(watched);
+    Object.assign(nodeCrypto, { randomBytes });
+    syncBuiltinESMExports();
+  }
 });
 
 test('a disk with one free block keeps the old keyring, and the writer fails', () => {

@@ -8,7 +8,7 @@ import mqtt from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
-import { until } from './world.ts';
+import { impatient, soon, until } from './world.ts';
 
 const test = suite('hub-protocol-client/hub/mqtt');
 const BASE = 'hivemind/hub-1';
@@ -84,7 +84,7 @@ function connectAs(accessKey: string): Client {
     allowPlaintext: true,
   });
   opened.push(client);
-  return client;
+  return impatient(client);
 }
 
 test('answers, and reports the key that it pins, once', async () => {
@@ -119,7 +119,7 @@ test('a hub that loses its broker connects again, and its clients come back', as
   assert.is(hub.connections.size, 1);
   const isEnded = new Promise((resolve) => client.once('close', resolve));
   broker.drop();
-  await isEnded;
+  await soon(isEnded);
   assert.is((await client.ask('again')).reply.text, 'heard again');
   assert.ok(lost >= 1);
   assert.is(hub.connections.size, 1);
@@ -199,7 +199,7 @@ test('a hub ends the session of a client that is silent for the time idle, and e
     assert.equal([hub.connections.size, served!.state], [0, 'closed']);
     const closed = new Promise<string>((resolve) => client.once('close', ({ error }) => resolve(error.code)));
     assert.ok(client.send({ msg_type: 'bus', payload: {} })); // the hub greets whoever it does not know
-    assert.is(await closed, 'text-after-ready');
+    assert.is(await soon(closed), 'text-after-ready');
     assert.is((await client.ask('again')).reply.text, 'heard again');
     assert.is(hub.connections.size, 1);
   } finally {

@@ -8,6 +8,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { soon } from './world.ts';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
@@ -92,11 +93,13 @@ function outcome(client: Client): Promise<{ received: string[]; code: string; te
     if ('type' in what && what.type === 'received')
       received.push(Buffer.from(what.data as Uint8Array).toString());
   });
-  return new Promise((resolve) =>
-    client.on('close', ({ error, tell }) => {
-      client.end();
-      resolve({ received, code: error.code, tell });
-    }),
+  return soon(
+    new Promise((resolve) =>
+      client.on('close', ({ error, tell }) => {
+        client.end();
+        resolve({ received, code: error.code, tell });
+      }),
+    ),
   );
 }
 

@@ -3,7 +3,7 @@ import type { JsonObject } from 'hub-protocol';
 import type { AskError, AskEvent, Client } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, Timers, until, type World } from './world.ts';
+import { endWorlds, newWorld, soon, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -372,6 +372,18 @@ test('a query leaves no listener behind', async () => {
   answer('hub-2', 'hive.query.complete');
   await answered;
   assert.equal(added, []);
+});
+
+test('a query that a listener asks, and that cannot be sent once the keyring is stored, rejects', async () => {
+  const { client, world, ready } = start();
+  await ready();
+  let asked: Promise<AskError> | undefined;
+  client.once('message', () => {
+    asked = failure(client.query({ text: 'hello', context: { bad: Number.NaN } }));
+  });
+  world.say('one');
+  await until(() => asked !== undefined);
+  assert.is((await soon(asked!)).code, 'unsafe-number');
 });
 
 test.run();

@@ -12,6 +12,7 @@ import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { soon } from './world.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
 
@@ -48,8 +49,8 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
     nodeId: 'hub-1',
     key: new Uint8Array(crypto.x25519.publicKey(staticKey)),
   });
-  assert.is(await outcome(hub.url, provisioned), 'unknown-hub');
-  assert.is(await outcome(hub.url, pinned), 'ready');
+  assert.is(await soon(outcome(hub.url, provisioned)), 'unknown-hub');
+  assert.is(await soon(outcome(hub.url, pinned)), 'ready');
   await hub.stop();
 });
 
@@ -68,7 +69,7 @@ test('a client waits as long as a server that refuses the WebSocket asks, within
       policy,
     });
     const after = new Promise<number>((resolve) => client.on('reconnect', (event) => resolve(event.after)));
-    await after;
+    await soon(after);
     client.end();
     return after;
   };
@@ -87,8 +88,8 @@ async function told(serve: (socket: WebSocket) => void): Promise<{ code: string;
     keyring: { load: () => stored, update: () => {} },
     allowPlaintext: true,
   });
-  const { error, tell } = await new Promise<{ error: { code: string }; tell: string }>((resolve) =>
-    client.on('close', resolve),
+  const { error, tell } = await soon(
+    new Promise<{ error: { code: string }; tell: string }>((resolve) => client.on('close', resolve)),
   );
   client.end();
   server.close();

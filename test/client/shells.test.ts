@@ -28,7 +28,7 @@ import { WebSocket } from 'ws';
 import type { ClientEvent } from '../../client/dist/options.js';
 import { DERIVED, NODE_ID, PASSWORD } from '../world/keys.ts';
 import { AnyHub, type Behaviour, type Seen } from './any-hub.ts';
-import { Timers, until } from './world.ts';
+import { impatient, soon, Timers, until } from './world.ts';
 
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
@@ -474,7 +474,7 @@ async function start(
     texts.delete('hub-keyring kiosk-7');
   }
   timers.forget();
-  const client = CONNECT[entry](own as never);
+  const client = impatient(CONNECT[entry](own as never));
   clients.push(client);
   const told: { code: string; tell: string }[] = [];
   client.on('close', ({ error: { code }, tell }) => told.push({ code, tell }));
@@ -506,7 +506,9 @@ for (const entry of ENTRIES) {
       hubs.push(hub);
       const client = CONNECT[entry](leastOptions(entry, hub, `${entry}-ca`) as never);
       clients.push(client);
-      const code = await new Promise((resolve) => client.on('close', ({ error }) => resolve(error.code)));
+      const code = await soon(
+        new Promise((resolve) => client.on('close', ({ error }) => resolve(error.code))),
+      );
       assert.equal([code, hub.seen.names], ['certificate-refused', []]);
     });
   }
@@ -663,7 +665,7 @@ for (const [what, { behaviour, whenReady, seen }] of Object.entries(ENDINGS)) {
         events.length = 0;
         whenReady(hub);
       }
-      await stop;
+      await soon(stop);
       const before = whenReady === undefined ? ['connecting'] : [];
       assert.equal(events, [...before, 'close', 'reconnect', 'end']);
       const [code, tell, goodbye] = expected;
@@ -704,7 +706,7 @@ for (const entry of ENTRIES) {
     ] as const) {
       const { client } = await start(entry, { refusal: { status: 503, connack: 3, headers } }, { policy });
       assert.is(
-        await new Promise((resolve) => client.on('reconnect', ({ after }) => resolve(after))),
+        await soon(new Promise((resolve) => client.on('reconnect', ({ after }) => resolve(after)))),
         expected,
       );
     }

@@ -188,6 +188,25 @@ export function longestWait(): number {
   return Math.min(60_000, 10_000 * Math.max(1, loadavg()[0]! / availableParallelism()));
 }
 
+/** What a promise resolves to. Rejects if it does not settle, before the test would be ended. */
+export async function soon<T>(promise: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('what this test waits for does not come')), longestWait());
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Makes each question of a client fail if no answer comes, before the test would be ended. */
+export function impatient<Own extends Pick<Client, 'ask'>>(client: Own): Own {
+  const ask = client.ask.bind(client);
+  return Object.assign(client, { ask: (...given: Parameters<typeof ask>) => soon(ask(...given)) });
+}
+
 /** Waits until something holds, and throws if it does not come to hold. */
 export async function until(holds: () => boolean): Promise<void> {
   for (const began = performance.now(); !holds(); ) {

@@ -34,7 +34,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
-import { until } from './world.ts';
+import { impatient, soon, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -104,8 +104,8 @@ function connect(options: Partial<NodeOptions> = {}, identity: object = {}): Wat
     listeners = listeners.filter(({ is, resolve }) => !is(what) || resolve(what));
   });
   opened.push(client);
-  const next: Watched['next'] = (is) => new Promise((resolve) => listeners.push({ is, resolve }));
-  return Object.assign(client, { seen, asked, next });
+  const next: Watched['next'] = (is) => soon(new Promise((resolve) => listeners.push({ is, resolve })));
+  return impatient(Object.assign(client, { seen, asked, next }));
 }
 
 function identityOf(changes: object): Identity {
