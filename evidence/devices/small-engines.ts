@@ -1,6 +1,6 @@
 /**
  * What the ES5 files take in MicroQuickJS and Duktape: a session of each pattern with our own cryptography, and a message of
- * 1 KiB each way. MicroQuickJS has one buffer for everything, so the smallest in which a program runs is what it takes, to
+ * 1 KiB each way; in MicroQuickJS also longer messages. MicroQuickJS has one buffer for everything, so the smallest in which a program runs is what it takes, to
  * the KiB. For Duktape a program in C counts what is allocated.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { grouped } from '../../tools/draw.ts';
 import { hex, Peer, textOf } from './peer.ts';
 
 const KB = 1024;
@@ -21,12 +22,24 @@ const DEVICE = path('../../dist/hub-protocol.es5.js');
 
 const whatOf = (pattern: string): string => `${pattern}, and 1 KiB each way`;
 
-/** A script that opens a session, and sends and receives 1 KiB. */
-function session(pattern: 'XXpsk2' | 'KKpsk0'): string {
+/** The lengths of the longer messages, in characters: an utterance at the limit, and one of 16 000. */
+const LONGER = [5106, 16_000];
+/** What is done with them. The program makes the text that it sends, so that it is in memory too. */
+const WAYS: { readonly [way: string]: (length: number, message: string) => string } = {
+  'sent as text': (length) => `send('"' + text(${length - 2}) + '"');`,
+  'sent as an object': (length) => `send({ a: text(${length - 8}) });`,
+  received: (_length, message) => `expect('message', bytes('${message}'));`,
+  'received with `inPlace`': (_length, message) => `expect('message', bytes('${message}'));`,
+};
+
+/** A script that opens a session, and sends and receives 1 KiB, or does something else. */
+function session(pattern: 'XXpsk2' | 'KKpsk0', way?: string, length = KB): string {
   const peer = new Peer(pattern);
   const { keys, hello, offer, message2 } = peer.transcript();
   const { privateKey, publicKey, ephemeralKey, psk, pin } = keys;
-  const [message] = peer.json(1, KB);
+  const [sealed] = peer.json(1, length);
+  const message = hex(sealed!);
+  const both = `send(${JSON.stringify(textOf(KB))}); expect('message', bytes('${message}'));`;
   const entry = (key: string): string => `[{ nodeId: 'hub-1', key: bytes('${key}') }]`;
   return `(function () {
     function bytes(hex) {
@@ -39,9 +52,18 @@ function session(pattern: 'XXpsk2' | 'KKpsk0'): string {
       for (var i = 0; i < events.length; i++) if (events[i].type === type) return;
       throw new Error('no ' + type);
     }
+    function text(length) {
+      var text = 'x';
+      while (2 * text.length <= length) text += text;
+      return text + text.substring(0, length - text.length);
+    }
+    function send(content) {
+      if (session.sendJson(content).length !== 1) throw new Error('not sent');
+    }
     var session = new hubProtocol.ClientSession({
       crypto: hubProtocol.deviceCrypto,
       siteId: 'lobby',
+      inPlace: ${way?.includes('inPlace') === true},
       randomBytes: function () { return bytes('${ephemeralKey}'); },
       keyring: {
         staticKey: { privateKey: bytes('${privateKey}'), publicKey: bytes('${publicKey}') },
@@ -52,8 +74,7 @@ function session(pattern: 'XXpsk2' | 'KKpsk0'): string {
     session.receive(${JSON.stringify(hello)});
     expect('transmit', ${JSON.stringify(offer)});
     expect('ready', ${JSON.stringify(message2)});
-    if (session.sendJson(${JSON.stringify(textOf(KB))}).length !== 1) throw new Error('not sent');
-    expect('message', bytes('${hex(message!)}'));
+    ${way === undefined ? both : WAYS[way]!(length, message)}
   })();`;
 }
 
@@ -65,6 +86,8 @@ export interface Small {
   /** What is in use after a collection. In MicroQuickJS, which collects whenever its buffer is full, only the peak is known. */
   readonly live?: number;
   readonly peak: number;
+  /** Of the message, in characters, if it is longer than 1 KiB. */
+  readonly length?: number;
 }
 
 export function measureSmallEngines(): Small[] {
@@ -115,6 +138,17 @@ export function measureSmallEngines(): Small[] {
     for (const pattern of ['KKpsk0', 'XXpsk2'] as const) {
       compile(basename(script(`${pattern}.js`, readFileSync(DEVICE, 'utf8') + session(pattern))));
       rows.push({ engine, what: `${whatOf(pattern)}, compiled`, peak: least('-b', compiled) });
+    }
+    for (const way of Object.keys(WAYS)) {
+      for (const length of LONGER) {
+        compile(basename(script('long.js', readFileSync(DEVICE, 'utf8') + session('XXpsk2', way, length))));
+        rows.push({
+          engine,
+          what: `XXpsk2, and ${grouped(length)} characters ${way}`,
+          length,
+          peak: least('-b', compiled),
+        });
+      }
     }
     return rows;
   }
