@@ -67,6 +67,7 @@ test('names the option that a misspelt one was meant to be', () => {
     ['trusts', 'trust'], // one letter more,
     ['trst', 'trust'], // less,
     ['truzt', 'trust'], // other,
+    ['crust', 'trust'],
     ['tsurt', undefined], // two changes
     ['turst', 'trust'], // two that changed places
     ['on_kk_failure', 'onKkFailure'],

@@ -63,6 +63,13 @@ test('refuses a compressed message without inflate', () => {
   raisesRemote(() => decodeBinary(compressed('{}', '{}')), 'compressed');
 });
 
+test('does not blame the peer if the memory is full while inflate runs', () => {
+  const full: Inflate = () => {
+    throw new RangeError('Array buffer allocation failed');
+  };
+  raisesLocal(() => decodeBinary(compressed('{}', '{}'), { inflate: full }), 'out-of-memory');
+});
+
 test('blames the peer if inflate refuses a stream, whatever inflate throws', () => {
   const message = compressed('{}', '{}');
   for (const thrown of [new Error('damaged'), new RangeError('too long'), undefined]) {

@@ -5,7 +5,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LocalError, nextSlots, readSlots } from '../../src/index.ts';
-import { raisesLocal } from '../world/raises.ts';
+import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 type Slots = readonly (string | undefined)[];
 type Writes = readonly { readonly slot: number; readonly text: string }[];
@@ -141,6 +141,7 @@ test('the count grows with each text, and the highest one counts', () => {
 
 test('nothing but a text with characters can be stored', () => {
   for (const text of ['', undefined, {}]) raisesLocal(() => nextSlots([], text as string), 'bad-argument');
+  raisesAbout('text', () => nextSlots([], undefined as never));
 });
 
 const mistaken: { readonly [what: string]: Partial<Store> } = {
