@@ -40,14 +40,15 @@ test('a loop that is too slow receives what may wait, then an error', async () =
   for (let i = 0; i < 1100; i++) world.say(String(i));
   await until(() => heard === 1100);
   assert.is((await first).value!.data.utterance, '0');
+  assert.is((await client.ask('hello')).ending, 'handled');
+  client.end(); // a loop with room for all would end now
   let count = 1;
   const error = await (async () => {
     for await (const { data } of loop) assert.is(data.utterance, String(count++));
   })().catch((reason) => reason);
-  assert.is(error.code, 'wrong-state');
+  assert.is(error?.code, 'wrong-state');
   // A MiB may wait. Each of these has some hundred bytes, and takes a KiB more.
   assert.ok(count > 600 && count < 1024, String(count));
-  assert.is((await client.ask('hello')).ending, 'handled');
 });
 
 /** Emits messages of the hub, and counts how many of them a listener reads. */

@@ -418,6 +418,32 @@ test('a connection that is not ready in time ends', async () => {
   await other.reaches('ready');
 });
 
+test('a connection that was ready in time goes on after that, and its end is no refusal', async () => {
+  const { setTimeout: set } = globalThis;
+  const refused: unknown[] = [];
+  let late = (): void => assert.unreachable();
+  const one = await start({ handshakeTimeout: 54_321, onRefused: ({ code }) => refused.push(code) });
+  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+    if (time === 54_321) late = run;
+    return set(run, time, ...given);
+  }) as typeof setTimeout;
+  try {
+    const client = dial('kiosk-7', undefined, one.url);
+    await client.reaches('ready');
+    const [served] = one.connections;
+    await until(() => served!.state === 'ready');
+    late();
+    assert.is(served!.state, 'ready');
+    client.say(utterance('hello'));
+    await until(() => heard.includes('hello'));
+    client.socket.terminate();
+    await until(() => one.connections.size === 0);
+    assert.equal(refused, []);
+  } finally {
+    globalThis.setTimeout = set;
+  }
+});
+
 test('a client that has gone without a word ends with the ping that it does not answer', async () => {
   const one = await start({ pingEvery: 10 });
   const { socket } = dial('kiosk-7', undefined, one.url);
@@ -495,8 +521,8 @@ test('a hub that stops drops a connection that has said nothing yet', async () =
   const silent = connectTcp(Number(port), '127.0.0.1');
   await new Promise((resolve) => silent.once('connect', resolve));
   const closed = new Promise((resolve) => silent.once('close', resolve));
-  await hub.stop();
-  await closed;
+  await soon(hub.stop());
+  await soon(closed);
 });
 
 test('a connection that has ended leaves no timer behind', async () => {

@@ -8,7 +8,7 @@ import mqtt from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
-import { impatient, soon, until } from './world.ts';
+import { impatient, soon, Timers, until } from './world.ts';
 
 const test = suite('hub-protocol-client/hub/mqtt');
 const BASE = 'hivemind/hub-1';
@@ -163,6 +163,20 @@ test('a hub that was stopped while its broker is away does not connect again', a
   await hub.stop();
   await new Promise((resolve) => setTimeout(resolve, 60));
   assert.is(lost, 1);
+});
+
+test('a hub that has stopped leaves no timer behind', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    await connectAs('kiosk-7').ask('hello');
+    assert.ok(timers.running.includes('mqtt-hub'));
+    for (const client of opened) client.end();
+    await hub.stop();
+    await timers.areOver();
+  } finally {
+    timers.leave();
+  }
 });
 
 test('a hub reports a client that it does not know, although it does not answer', async () => {

@@ -386,4 +386,22 @@ test('a query that a listener asks, and that cannot be sent once the keyring is 
   assert.is((await soon(asked!)).code, 'unsafe-number');
 });
 
+test('a query rejects when only a person can help', async () => {
+  const { client, world } = start();
+  world.store.fault = new Error('the disk is full');
+  const asked: unknown[] = [];
+  client.on('ask', ({ error }) => asked.push(error.message));
+  const { message } = await soon(failure(client.query('hello')));
+  assert.equal(asked, [message]);
+});
+
+test('a hub whose response cannot be read has given no answer', async () => {
+  const { client, heard, answer, ready } = start();
+  await ready();
+  const answered = client.cascade('hello', { timeout: 200 });
+  await until(() => heard.length === 1);
+  answer('lobby', 'speak', {}, { payload: { msg_type: 'bus', payload: 5 } });
+  assert.equal(await soon(answered), []);
+});
+
 test.run();
