@@ -248,7 +248,7 @@ export function readDecodeOptions(options: DecodeOptions): DecodeOptions & { max
  *   `reserved-code` for a type of message or payload that is not assigned; `bad-metadata` and `bad-payload` for JSON that is
  *   not an object; `bad-utf8`, `bad-json`, `duplicate-key`, `lone-surrogate`, `json-depth`; `compressed` for a compressed
  *   message without `inflate`; `bad-compression` if `inflate` throws, or returns more than `maxInflated`
- * @throws LocalError `bad-argument`, also if `inflate` returns anything but bytes
+ * @throws LocalError `bad-argument`, also if `inflate` returns anything but bytes; `out-of-memory` if it has no memory for them
  *
  * @example
  * import { decodeBinary, encodeBinary } from 'hub-protocol/binary';
