@@ -121,7 +121,7 @@ const small = measureSmallEngines();
 for (const [i, { engine, what, live = '', peak, length }] of small.entries()) {
   if (engine !== small[i - 1]?.engine) console.log(`\n${engine}`);
   const isCapped = length !== undefined || (engine.startsWith('MicroQuickJS') && what.includes('each way'));
-  const ceiling = SMALL_CEILING + (length === undefined ? 0 : ceilingOf(what) * length);
+  const ceiling = SMALL_CEILING + (length === undefined ? 0 : Math.ceil(ceilingOf(what) * length));
   row(what, live, peak, '', '', isCapped ? held(peak, ceiling) : '');
 }
 if (values.write) {
