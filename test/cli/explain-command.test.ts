@@ -252,6 +252,18 @@ for (const [what, args, message] of [
   ['two recordings of one side', [recording, recording], /of the same side/],
   ['a recording that is missing', ['/nowhere.jsonl'], /no such file/],
   ['what is no recording', [folder.write('a.json', '{"a":1}\n{}')], /is not a recording: its first line/],
+  [
+    'a recording whose key is a number',
+    [
+      folder.write(
+        'key.jsonl',
+        play()
+          .lines.client.join('\n')
+          .replace(/"publicKey":"\w+"/, '"publicKey":5'),
+      ),
+    ],
+    /its publicKey is not a key of 32 bytes in hex/,
+  ],
   ['what is not JSON', [folder.write('a.txt', 'battery')], /is not a recording: line 1/],
   [
     'a line that is not JSON',

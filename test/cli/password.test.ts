@@ -4,6 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
 import { type Input, readPassword } from '../../cli/src/password.ts';
+import { soon } from '../client/world.ts';
 
 /** Types keys at a prompt. Returns what was shown, what was read, and when echo was off. */
 async function type(...keys: string[]): Promise<{ shown: string; password: string; modes: boolean[] }> {
@@ -16,7 +17,7 @@ async function type(...keys: string[]): Promise<{ shown: string; password: strin
   const reading = readPassword('Password', input as unknown as Input, output);
   for (const key of keys) input.write(key);
   try {
-    return { password: await reading, modes, shown: output.read() };
+    return { password: await soon(reading), modes, shown: output.read() };
   } finally {
     assert.is(modes.at(-1), false, 'the terminal echoes again');
   }

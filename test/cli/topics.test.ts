@@ -27,6 +27,13 @@ test('a short secret hides no ordinary word of a topic, only a level that is the
   assert.match((await run(['topics', short])).stdout, /^publish {4}hivemind\/hub-1\/\[access key\]\/in$/m);
 });
 
+test('topics hides the crypto key, too, if it is in a topic', async () => {
+  const crypto_key = 'CRYPTO-KEY-12345';
+  const mqtt = { ...IDENTITY.mqtt, topic_prefix: `hivemind/${crypto_key}/AKEY-12345` };
+  const { stdout } = await run(['topics', folder.write('crypto.json', { ...IDENTITY, crypto_key, mqtt })]);
+  assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
+});
+
 test('topics prints them for scripts with --secrets', async () => {
   const { stdout } = await run(['topics', identity, '--secrets', '--json', '--name', 'kiosk']);
   assert.equal(JSON.parse(stdout), {
@@ -96,6 +103,8 @@ test('redact says whether a hub has accepted the key, and where each PSK comes f
   const made = await show({ ...KEYRING, static_key_is_fresh: true, psks });
   assert.match(made, /^client key .*no hub has accepted it yet\)$/m);
   assert.match(made, /^PSK .*, provisioned, for "hub/m);
+  const bare = await show({ ...KEYRING, pins: [], psks: [] });
+  assert.match(bare, /^pins {8}none: .*\nPSKs {8}none: /m);
 });
 
 for (const [what, path] of [
