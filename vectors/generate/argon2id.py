@@ -35,7 +35,7 @@ NOTES = {
         "Memory that is no multiple of four blocks a lane: rounded down for the matrix, but hashed as it was given. A "
         "failure most likely hashes what it rounded."
     ),
-    "NodeIdAsSent": "The node id is hashed as it came. A failure most likely trims it, or changes its line feeds.",
+    "NodeIdAsSent": "The node id is hashed as it came. A failure most likely trims or normalizes it, or changes its line feeds.",
     "Passes": (
         "More passes than one: from the second on a block is XORed over what was there. A failure most likely "
         "overwrites it, as version 0x10 did."
@@ -99,6 +99,7 @@ PSKS = [
     ("U+0000 in the password and at its end", ["PasswordAsUtf8"], "correct\0horse\0", "hub-1"),
     ("U+0000 in the node id and at its end", ["NodeIdAsSent"], PASSWORD, "hub\0one\0"),
     ("a node id as long as the PEM of an RSA key of 4096 bits", ["NodeIdAsSent"], PASSWORD, RSA_PEM),
+    ("the umlaut of the node id decomposed", ["NodeIdAsSent"], PASSWORD, "hu\u0308b"),
 ]
 
 

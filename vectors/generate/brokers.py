@@ -25,6 +25,8 @@ SPELLINGS = [
     ("mqtt://broker.example", "yes", "mqtts://broker.example", 8883, True),
     ("mqtt://broker.example", "off", "mqtt://broker.example", 1883, False),
     ("mqtt://broker.example", None, "mqtt://broker.example", 1883, False),
+    *(("mqtt://broker.example", word, "mqtts://broker.example", 8883, True) for word in ["on", "1", "true", "ON"]),
+    *(("mqtt://broker.example", word, "mqtt://broker.example", 1883, False) for word in ["no", "0", "false", "OFF"]),
 ]
 PORTS = [1, 1883, 8883, 65535]
 # Endpoint, and the URL, host and port that follow.
@@ -70,7 +72,7 @@ def connects(flag, mqtt, url, port, is_secure, host="broker.example", comment=No
     settings += [f"tls {json.dumps(mqtt['tls'])}"] if "tls" in mqtt else []
     comment = comment or ", ".join(settings)
     allowed = {} if is_secure else {"allowPlaintext": True}
-    return files.valid(comment, [flag], mqtt=mqtt, **allowed, url=url, host=host, port=port, tls=is_secure)
+    return files.valid(comment, flag.split(), mqtt=mqtt, **allowed, url=url, host=host, port=port, tls=is_secure)
 
 
 def refuses(comment, flag, error, mqtt, **options):
@@ -90,7 +92,8 @@ def endpoints():
         tests.append(connects("Port", plain, f"{url}:4433", 4433, is_secure))
         tests.append(connects("Port", {**plain, "tls": True}, f"{secure_url}:4433", 4433, True))
     for endpoint, tls, url, port, is_secure in SPELLINGS:
-        tests.append(connects("Tls", {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
+        flags = "Tls Word" if isinstance(tls, str) else "Tls"
+        tests.append(connects(flags, {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
     for port in PORTS:
         url = f"mqtts://broker.example:{port}"
         tests.append(connects("Port", {**BROKER, "endpoint": url}, url, port, True))

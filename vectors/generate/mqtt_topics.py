@@ -80,6 +80,10 @@ NOTES = {
         "and a path for WebSockets only, without a slash at its end. A failure most likely normalizes more, or less."
     ),
     "UrlSyntax": url_refusals.NOTE,
+    "Word": (
+        "A flag may also be one of the words 1, true, yes and on, or 0, false, no and off, in either case. A failure most "
+        "likely knows only some of them."
+    ),
     "WrongType": (
         "A field of the wrong type is refused where it is needed. A failure most likely converts it into a level of a "
         "topic."

@@ -62,6 +62,8 @@ def inputs(password, node_id):
     yield "salt: with password", right, sha256(node_id + password)
     yield "salt: trimmed", right, sha256(node_id.strip())
     yield "salt: lower case", right, sha256(node_id.lower())
+    yield "salt: NFC", right, sha256(unicodedata.normalize("NFC", node_id))
+    yield "salt: NFD", right, sha256(unicodedata.normalize("NFD", node_id))
     yield "salt: line feeds", right, sha256(node_id.replace("\n", "\r\n"))
     yield "salt: with NUL", right, sha256(node_id + "\0")
     yield "salt: quoted", right, sha256(f'"{node_id}"')

@@ -272,7 +272,8 @@ NOTES = {
         "fails most likely adds an id of its own to a session that was given to it."
     ),
     "StoredPsk": (
-        "A PSK from the store is used without asking. A failure most likely asks nevertheless."
+        "A PSK from the store is used without asking, if it is stored under the node id as it came. A failure most likely "
+        "asks nevertheless, or changes the node id before it looks."
     ),
     "TextAfterReady": (
         "Text on an encrypted session that repeats nothing ends it, and so does an envelope that arrives as bytes. "
@@ -334,6 +335,7 @@ def build():
             transport.local_errors(connected_client),
             transport.sent_strings(connected_client),
             client.trust("XXpsk2"),
+            client.stored_psks(),
             client_failures.order(),
             client_failures.untrusted(),
             client_failures.negotiations(),

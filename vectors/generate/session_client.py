@@ -27,6 +27,7 @@ PEM = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VuAyEA\n-----END PUBLIC KEY-----\n"
 NODE_IDS = [
     ("of several lines", PEM),
     ("beyond ASCII", "h\xfcb \U0001f3e0"),
+    ("with its umlaut decomposed", "hu\u0308b"),
     ("__proto__", "__proto__"),
     ("as long as the PEM of an RSA key of 4096 bits", argon2id.RSA_PEM),
     ("with U+0000 in it", "hub\0one"),
@@ -230,6 +231,11 @@ def trust(pattern):
                 "a hub that is not pinned, where one is whose name differs in case",
                 other_pins={"HUB-1": ELSEWHERE["hub-2"]},
             ),
+            client(
+                "a hub that is not pinned, where one is whose name has its umlaut composed",
+                hello={**HELLO, "node_id": "hu\u0308b"},
+                other_pins={"h\xfcb": ELSEWHERE["hub-2"]},
+            ),
             client("a pinned hub that does not offer KKpsk0, where others are pinned too", other_pins=ELSEWHERE, pin=KNOWN),
             client(
                 "a pinned hub that does not offer KKpsk0, where only pinned hubs are trusted",
@@ -261,6 +267,25 @@ def suspect_pins(pattern):
         client("another key, where another hub is pinned too", **other, other_pins=ELSEWHERE),
         client("another key, and a fresh static key", **other, staticKeyIsFresh=True),
     ]
+
+
+def stored_psks():
+    """A stored PSK belongs to a node id as it came."""
+
+    def client(comment, node_id, **options):
+        return Client(comment, ["StoredPsk"], hello={**HELLO, "node_id": node_id}, **options)
+
+    def of_another(node_id):
+        return {"has_psk": False, "other_psks": {node_id: Keys("another hub").psk.hex()}}
+
+    tests = [
+        client("a stored PSK of a hub whose name has capital letters", "HUB-1"),
+        client("a stored PSK of a hub whose name has its umlaut decomposed", "hu\u0308b"),
+        client("a stored PSK of another hub, whose name differs in case", "HUB-1", **of_another("hub-1")),
+        client("a stored PSK of another hub, whose name differs in form", "hu\u0308b", **of_another("h\xfcb")),
+        client("a stored PSK of another hub, whose name differs after U+0000", "hub\0one", **of_another("hub\0two")),
+    ]
+    return [test.connect().hear("{}").test() for test in tests]
 
 
 def fresh_keys(pattern):

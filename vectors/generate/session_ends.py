@@ -12,6 +12,8 @@ REFUSED_UPGRADES = [
     {"status": 401},
     {"status": 403},
     {"code": 1006, "status": 401},
+    {"status": 408},
+    {"status": 429},
     {"status": 404},
     {"status": 503},
     {"code": 1006, "status": 503, "reason": ""},

@@ -22,6 +22,8 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   'with password': 'the salt is the SHA-256 of node id and password; it must be the SHA-256 of the node id',
   trimmed: 'the node id is trimmed; it is hashed as it came',
   'lower case': 'the node id is hashed in lower case; it is hashed as it came',
+  NFC: 'the node id is normalized to NFC; it is hashed as it came',
+  NFD: 'the node id is normalized to NFD; it is hashed as it came',
   'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
   'with NUL': 'the node id is hashed with a NUL after it; it is hashed as it came',
   'ends at U+0000': 'the node id ends at U+0000 (a string of C); all of it is hashed',

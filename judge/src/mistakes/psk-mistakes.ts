@@ -79,6 +79,7 @@ export const PSK_MISTAKES: readonly string[] = [
   'cbf31af9ae40172f9751c191216b2638 swapped',
   '81f58907eec94062465920d78fe4025b salt: node id',
   '814b22ecf49fe90ae9209c4f47a7f012 salt: trimmed',
+  '847e7c6679b3ff276c5279a372bd6b5a salt: NFD',
   'e4a57bc15996add480db84c2e39f2973 salt: line feeds',
   'da2cb42e9db36806a26ebf9aa948e7dc password: NFD',
   'd7b58744385e8b893afbde087b263749 password: Latin-1',
@@ -112,4 +113,5 @@ export const PSK_MISTAKES: readonly string[] = [
   '93d72c37307f8b07a288cdad3c8ee014 salt: first 256',
   'dc219992cd156ebd03828f15d503ef70 salt: first 511',
   'cd3c91833d5321c9419e28a67114147f salt: first 512',
+  '5bde6ef3175adcf6461028a62f816def salt: NFC',
 ];
