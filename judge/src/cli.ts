@@ -19,7 +19,7 @@ import { HELP, type Options, parseOptions } from './options.ts';
 import { printable } from './printable.ts';
 import { badgeOf, gapsIn, lineOf, type Profile, profileOf } from './profile.ts';
 import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
-import { exitStatus, REPORT, toJson, toText, writeReport } from './report.ts';
+import { beginWith, exitStatus, REPORT, toJson, toText, writeReport } from './report.ts';
 import { jsonLines, runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -197,7 +197,8 @@ function finish(subject: string, all: readonly Verdict[], options: Options, judg
   if (changes !== '') lines.push(changes);
   const gaps = judged === undefined ? [] : gapsIn(verdicts);
   if (judged !== undefined) lines.push(...profileLines(judged, verdicts, gaps, options));
-  print(`${lines.join('\n')}\nevery verdict: ${path}\n`);
+  lines.push(`every verdict: ${path}`, ...beginWith(verdicts));
+  print(`${lines.join('\n')}\n`);
   const status = exitStatus(verdicts);
   return status === 0 && gaps.length > 0 ? 1 : status;
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPERATIONS } from './checks/checks.ts';
+import { wordOf } from './known.ts';
 import { printable } from './printable.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -60,6 +61,30 @@ export function toText(verdicts: readonly Verdict[]): string {
   if (isNothing && verdicts.length > 0) lines.push('', nothingTested(summary));
   return `${lines.map(cut).join('\n')}\n`;
 }
+
+/** The last lines of a run: where to begin. A terminal shows the end of a long report, and its causes are above. */
+export function beginWith(verdicts: readonly Verdict[]): string[] {
+  const names = OPERATIONS.map(({ name }) => name);
+  const placeOf = ({ verdicts }: Group): number =>
+    Math.min(...verdicts.map(({ operation }) => names.indexOf(operation)));
+  const groups = groupFailures(verdicts.filter(({ isKnown }) => !isKnown));
+  const [first] = groups.sort((a, b) => placeOf(a) - placeOf(b));
+  if (first === undefined) return [];
+  const [plainest] = [...first.verdicts].sort(byPlainness) as [Verdict];
+  const isLive = plainest.operation === LIVE;
+  const { where, expected, got } = plainest.failure!.difference;
+  const isSaid = first.title !== UNKNOWN && first.title !== ACCEPTED && first.title !== SCENES;
+  const what = isSaid ? first.title : `${where}: expected ${expected}, got ${got}`;
+  const name = isLive ? plainest.name : wordOf(plainest);
+  return [
+    `Begin with this, which ${count(first.verdicts.length, 'failure has', 'failures have')} in common:`,
+    `  ${what}`,
+    `  It shows in ${plainest.name}: run it alone with --only ${isLive ? JSON.stringify(name) : name}`,
+  ].map(cut);
+}
+
+const count = (number: number, one: string, several: string): string =>
+  `${number} ${number === 1 ? one : several}`;
 
 /** What to do after a run in which the adapter declined everything. */
 function nothingTested([first, ...others]: readonly Summary[]): string {
@@ -162,6 +187,7 @@ export function groupFailures(verdicts: readonly Verdict[]): Group[] {
   return [...groups, ...groupAcceptances(failed.filter((verdict) => !shown.has(verdict)))];
 }
 
+const SCENES = 'scenes:';
 const UNKNOWN = 'no known mistake explains them; the plainest:';
 const ACCEPTED =
   'no known mistake explains these, in which something is accepted that has to be refused; the plainest:';
@@ -266,7 +292,7 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     return `cause: ${difference}${note === undefined ? exampleOf(failed, comments) : `. ${firstOf(note)}`}`;
   }
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
-  if (isLive) return 'scenes:';
+  if (isLive) return SCENES;
   if (effect === ACCEPTS) return `cause: ${effect}${exampleOf(failed, comments)}`;
   const code = formCodeOf(failed);
   if (effect === REFUSES && comments !== undefined) return `cause: ${effect}: ${comments}`;

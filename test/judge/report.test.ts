@@ -15,7 +15,7 @@ import {
   profileOf,
   readProfile,
 } from '../../judge/src/profile.ts';
-import { exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
+import { beginWith, exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
 import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import {
   checkFields,
@@ -341,6 +341,24 @@ test('shows bytes that are UTF-8 as text, with a caret below the difference', ()
   assert.is.not(lines[at - 2]![caret], lines[at - 1]![caret]);
   assert.is(lines[at - 2]!.slice(13, caret), lines[at - 1]!.slice(13, caret));
   assert.is(firstDifference('key', 'ff00', 'ff01')!.text, undefined);
+});
+
+test('ends by saying where to begin: with the first operation, what its failures have in common, and the plainest of them', () => {
+  const earlier = { ...EXPLAINED, operation: 'handshake', name: 'handshake 7', comment: 'at the limit' };
+  const lines = beginWith([FAILED, { ...earlier, size: 2 }, { ...earlier, name: 'handshake 9', size: 1 }]);
+  assert.equal(lines, [
+    'Begin with this, which 2 failures have in common:',
+    '  cause: big-endian',
+    '  It shows in handshake 9: run it alone with --only handshake-9',
+  ]);
+});
+
+test('begins with the difference where no cause is known, with a scene in live mode, and says nothing of what is known', () => {
+  const many = Array.from({ length: 9 }, (_, i) => ({ ...FAILED, comment: `no. ${i}`, notes: {} }));
+  assert.match(beginWith(many).join('\n'), /^Begin.*9 failures have.*\n {2}publish: expected aa, got bb\n/);
+  const scene = { ...FAILED, operation: 'live', name: 'suite A', notes: {} };
+  assert.match(beginWith([scene]).join('\n'), /1 failure has.*\n.*\n.*--only "suite A"$/);
+  assert.equal(beginWith([PASSED, { ...FAILED, isKnown: true }]), []);
 });
 
 test('names the rules that all failures of a group are about', () => {
