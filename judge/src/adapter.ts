@@ -28,6 +28,8 @@ const MAX_SAID = 2000; // characters of standard error
 const MAX_LINES = 15; // of these
 /** For a process that gave no valid response, in milliseconds. It may have more to say about the reason. */
 const PATIENCE_AFTER_FAULT = 200;
+/** How long what a process has written may take to arrive after its exit, in milliseconds. */
+const REST = 500;
 const MAX_DEPTH = 200; // nested arrays and objects in a response
 
 export interface ProcessOptions {
@@ -104,7 +106,7 @@ export class ProcessAdapter implements Adapter {
         child.once('close', end);
         child.once('exit', () => {
           clearTimeout(timer);
-          timer = setTimeout(end, 500); // for the rest of its standard error
+          timer = setTimeout(end, REST); // for the rest of its standard error
         });
       });
     }
@@ -118,6 +120,8 @@ export class ProcessAdapter implements Adapter {
     child.stdin!.on('error', () => {}); // the process died: reading its response fails, and says so
     child.once('exit', (code, signal) => {
       this.#exit = signal === null ? ` (exit status ${code})` : ` (${signal})`;
+      // A process that it has started may hold its output open: then the stream would not end.
+      setTimeout(() => child.stdout!.destroy(), REST).unref();
     });
     child.on('error', () => child.stdout!.destroy()); // the process could not be started: the same
     [this.#said, this.#exit] = ['', ''];
