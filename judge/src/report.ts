@@ -76,15 +76,19 @@ export function beginWith(verdicts: readonly Verdict[]): string[] {
   const isSaid = first.title !== UNKNOWN && first.title !== ACCEPTED && first.title !== SCENES;
   const what = isSaid ? first.title : `${where}: expected ${expected}, got ${got}`;
   const name = isLive ? plainest.name : wordOf(plainest);
+  const { length } = first.verdicts;
+  const which =
+    length === 1
+      ? 'this failure'
+      : isSaid
+        ? `what ${length} failures have in common`
+        : `the plainest of ${length} failures`;
   return [
-    `Begin with this, which ${count(first.verdicts.length, 'failure has', 'failures have')} in common:`,
+    `Begin with ${which}:`,
     `  ${what}`,
     `  It shows in ${plainest.name}: run it alone with --only ${isLive ? JSON.stringify(name) : name}`,
   ].map(cut);
 }
-
-const count = (number: number, one: string, several: string): string =>
-  `${number} ${number === 1 ? one : several}`;
 
 /** What to do after a run in which the adapter declined everything. */
 function nothingTested([first, ...others]: readonly Summary[]): string {

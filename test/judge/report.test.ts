@@ -347,7 +347,7 @@ test('ends by saying where to begin: with the first operation, what its failures
   const earlier = { ...EXPLAINED, operation: 'handshake', name: 'handshake 7', comment: 'at the limit' };
   const lines = beginWith([FAILED, { ...earlier, size: 2 }, { ...earlier, name: 'handshake 9', size: 1 }]);
   assert.equal(lines, [
-    'Begin with this, which 2 failures have in common:',
+    'Begin with what 2 failures have in common:',
     '  cause: big-endian',
     '  It shows in handshake 9: run it alone with --only handshake-9',
   ]);
@@ -355,9 +355,12 @@ test('ends by saying where to begin: with the first operation, what its failures
 
 test('begins with the difference where no cause is known, with a scene in live mode, and says nothing of what is known', () => {
   const many = Array.from({ length: 9 }, (_, i) => ({ ...FAILED, comment: `no. ${i}`, notes: {} }));
-  assert.match(beginWith(many).join('\n'), /^Begin.*9 failures have.*\n {2}publish: expected aa, got bb\n/);
+  assert.match(
+    beginWith(many).join('\n'),
+    /^Begin with the plainest of 9 failures:\n {2}publish: expected aa, got bb\n/,
+  );
   const scene = { ...FAILED, operation: 'live', name: 'suite A', notes: {} };
-  assert.match(beginWith([scene]).join('\n'), /1 failure has.*\n.*\n.*--only "suite A"$/);
+  assert.match(beginWith([scene]).join('\n'), /^Begin with this failure:\n.*\n.*--only "suite A"$/);
   assert.equal(beginWith([PASSED, { ...FAILED, isKnown: true }]), []);
 });
 
