@@ -23,7 +23,7 @@ const X25519 = { name: 'X25519' };
 
 /** The key pair of a KeyObject, for the `staticKey` of a keyring. */
 export function nodeKey(privateKey: KeyObject): KeyPair {
-  // Not as a JWK: Node 20 can hang if it collects garbage while it exports a generated key as one.
+  // SPKI, not JWK: Node 20.19 can hang if it collects garbage while it exports a generated key as a JWK.
   const spki = createPublicKey(privateKey).export({ format: 'der', type: 'spki' });
   return {
     publicKey: new Uint8Array(spki.subarray(-32)),

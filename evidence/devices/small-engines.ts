@@ -1,7 +1,7 @@
 /**
  * What the ES5 files take in MicroQuickJS and Duktape: a session of each pattern with our own cryptography, and a message of
- * 1 KiB each way; in MicroQuickJS also longer messages. MicroQuickJS has one buffer for everything, so the smallest in which a program runs is what it takes, to
- * the KiB. For Duktape a program in C counts what is allocated.
+ * 1 KiB each way; in MicroQuickJS also longer messages. MicroQuickJS has one buffer for everything, so the smallest in which a
+ * program runs is what it takes, to the KiB. For Duktape a program in C counts what is allocated.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -28,8 +28,8 @@ export const PATTERNS = ['XXpsk2', 'KKpsk0'] as const;
 type Pattern = (typeof PATTERNS)[number];
 
 /**
- * Makes an ephemeral key, the fastest way. Node 20 hangs if it collects the garbage of `generateKeyPairSync` while it exports such a key,
- * which takes some hundred thousand keys: there, and where it works, a random key is imported.
+ * Makes an ephemeral key in the fastest way: it imports a random key, where Node.js computes the public key itself, and otherwise
+ * generates one. Node 20.19 can hang when it exports a generated key as a JWK while it collects the garbage of the generation.
  */
 const newKey: () => KeyObject = (() => {
   const imported = (): KeyObject => {

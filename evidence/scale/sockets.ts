@@ -31,7 +31,7 @@ type Dial = (i: number) => Promise<Close>;
 interface World {
   readonly ca: string;
   readonly served: Served;
-  /** Waits until the servers have noticed what was closed. */
+  /** Waits until the servers answer, so that they have done most of their work. */
   settle(): Promise<unknown>;
 }
 
@@ -206,15 +206,8 @@ export function start(installed: string): Promise<Row[]> {
       socket.emit('ask', 'hello', () => process.exit());`;
     for (const [name, program] of Object.entries({ kiosk, bare, socketIo }))
       writeFileSync(join(installed, `${name}.mjs`), program);
-    const command = [
-      'node_modules/hub-protocol-cli/dist/cli.js',
-      'ask',
-      'identity.json',
-      'hello',
-      '--ca',
-      'ca.pem',
-    ];
-    command.push('--keyring', 'keyring.json');
+    const question = ['ask', 'identity.json', 'hello', '--ca', 'ca.pem', '--keyring', 'keyring.json'];
+    const command = ['node_modules/hub-protocol-cli/dist/cli.js', ...question];
     const running = (args: readonly string[], env: { readonly [name: string]: string } = {}) => {
       const options = { cwd: installed, env: { ...process.env, ...env } };
       return awaited(() => promisify(execFile)(process.execPath, args, options), clock);

@@ -1,5 +1,8 @@
 // The peers, from the packages of this folder: all had a release within the last twelve months (November 2026), and none runs
 // anything when it is installed.
+import { Server } from 'socket.io'; // MIT
+import { io } from 'socket.io-client'; // MIT
+
 export { hashRawSync } from '@node-rs/argon2'; // MIT
 export { default as canonicalize } from 'canonicalize'; // Apache 2.0
 export { argon2id as wasmArgon2id } from 'hash-wasm'; // MIT
@@ -11,9 +14,6 @@ export { defaultCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/c
 // Apache 2.0 or MIT. Its entry exports only the whole of libp2p’s connections.
 export { wrapCrypto } from './node_modules/@chainsafe/libp2p-noise/dist/src/crypto.js';
 export { XXHandshakeState } from './node_modules/@chainsafe/libp2p-noise/dist/src/protocol.js';
-
-import { Server } from 'socket.io'; // MIT
-import { io } from 'socket.io-client'; // MIT
 
 export function serveSocketIo(server) {
   new Server(server).on('connection', (socket) => socket.on('ask', (text, answer) => answer(text)));
