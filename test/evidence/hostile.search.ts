@@ -1,5 +1,8 @@
 /** The search of `evidence/searches/hostile/run`, for a moment: it finds nothing in the client, and something where a fault is planted. */
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -14,6 +17,23 @@ test('finds nothing in some lives of a page', () => {
   const { status, stdout } = run('--over', 'page', '--choices', '50');
   assert.is(status, 0, stdout);
   assert.match(stdout, /^page \|/m);
+});
+
+test('goes on where an earlier search stopped', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
+  try {
+    const file = join(folder, 'kept.jsonl');
+    for (const choices of ['50', '300']) run('--over', 'page', '--choices', choices, '--keep', file);
+    const [first, second, ...more] = readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).report);
+    assert.equal(more, []);
+    assert.ok(second.case > first.case + 10, 'it leads other lives');
+    assert.ok(first.choices + second.choices >= 300);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test('finds the timers that are not cleared at the end', () => {

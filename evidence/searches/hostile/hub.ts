@@ -146,7 +146,9 @@ const BOMBS = [
 
 /** What a hub that knows the password can say on a session that is ready. */
 function insider(random: Random): JsonObject | Uint8Array {
-  const long = fill('x', random.pick([0, 10, 1000, 100_000]));
+  // Long texts cost as much as ten other choices.
+  const isLong = random.oneIn(8);
+  const long = fill('x', random.pick([0, 10, 1000, isLong ? 100_000 : 100]));
   const session = { session_id: random.pick(['default', 'x', '', long]) };
   const payload = (type: string, data: unknown): JsonObject =>
     ({ msg_type: 'bus', payload: { type, data, context: { session } } }) as never;
@@ -169,7 +171,7 @@ function insider(random: Random): JsonObject | Uint8Array {
       };
     case 4:
       return payload('speak', {
-        utterance: fill('a <b> ', random.pick([100, 200_000])),
+        utterance: fill('a <b> ', random.pick([100, isLong ? 200_000 : 2000])),
         expect_response: true,
       });
     case 5:
@@ -224,6 +226,11 @@ export class Hub {
 
   start(): void {
     this.#do(() => this.#session.start());
+  }
+
+  /** Whether its session has ended, such as by a message that it could not decrypt. */
+  get isOver(): boolean {
+    return this.#session.state === 'failed' || this.#session.state === 'closed';
   }
 
   hear(data: Data): void {

@@ -2,61 +2,68 @@
  * Runs the client at hubs, and on machines, that behave as badly as they can: docs/evidence/searches.md, "Hostile hubs".
  *
  *     evidence/searches/hostile/run --choices 1000000 --seed 1
+ *     evidence/searches/hostile/run --keep build/hostile.jsonl   # goes on where it was stopped
  *     evidence/searches/hostile/run --over MQTT --choices 20000
  *     evidence/searches/hostile/run --replay MQTT:1:345
  *     evidence/searches/hostile/run --planted
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { bundled } from '../../../test/world/bundled.ts';
 import { grouped, table } from '../../../tools/draw.ts';
-import { writeMeasured } from '../../../tools/measured.ts';
+import { MEASURED, writeMeasured } from '../../../tools/measured.ts';
 import { HOSTILE_FAULTS, planted } from './faults.ts';
 import type { Report } from './worker.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url);
+/** How many choices a process makes at most: what it has found is kept then. */
+const PART = 50_000;
+/** How many lives a process leads before it counts. */
+const WARM = 10;
 
 const { values: options } = parseArgs({
   options: {
     over: { type: 'string', multiple: true, default: ['WebSocket', 'page', 'MQTT', 'HTTPS'] },
     choices: { type: 'string', default: '1000000' },
     seed: { type: 'string', default: '1' },
+    keep: { type: 'string' },
     replay: { type: 'string' },
     planted: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 });
 
-const [replayed, seed = options.seed, only] = options.replay?.split(':') ?? [];
-if (options.planted) await findPlanted();
-const code = await bundled(WORKER);
-const rows: string[][] = [];
-let isBroken = false;
-for (const over of replayed === undefined ? options.over : [replayed]) {
-  const { broken, ...report } = await run(code, over);
-  const row = [
-    ...[
-      over,
-      report.choices,
-      report.cases,
-      report.dials,
-      report.ready,
-      report.derivations,
-      report.sockets,
-    ].map((value) => (typeof value === 'number' ? grouped(value) : value)),
-    `${report.lag.toFixed()} ms`,
-    `${(report.memory / 2 ** 20).toFixed()} MiB`,
-  ];
-  rows.push(row);
-  console.log(`${row.join(' | ')} | ${report.seconds.toFixed()} s`);
-  if (broken === undefined) continue;
-  isBroken = true;
-  console.log(
-    `${broken}\n\nAgain, alone: evidence/searches/hostile/run --replay ${over}:${seed}:${report.case}`,
-  );
+/** What one process found, as a line of the file of --keep. */
+interface Part {
+  readonly over: string;
+  readonly seed: string;
+  /** The commit that was measured, and when. */
+  readonly measured: string;
+  readonly report: Report;
 }
-if (options.write && !isBroken) {
+
+const choices = Number(options.choices);
+if (options.replay !== undefined) await replay(options.replay);
+if (options.planted) await findPlanted();
+const parts = readParts();
+const code = await bundled(WORKER);
+// Each transport in turn, so that a run that is stopped has tried all of them about as much.
+for (let isDone = false; !isDone; ) {
+  isDone = true;
+  for (const over of options.over) {
+    const { choices: made, next } = totalOf(over);
+    if (made >= choices) continue;
+    isDone = false;
+    const report = await run(code, over, Math.min(PART, choices - made), options.seed, next);
+    if (report.broken !== undefined) fail(report, over, options.seed);
+    keep({ over, seed: options.seed, measured: MEASURED, report });
+  }
+}
+const rows = options.over.map(rowOf);
+for (const row of rows) console.log(row.join(' | '));
+if (options.write) {
   const head = [
     'transport',
     'choices',
@@ -68,27 +75,105 @@ if (options.write && !isBroken) {
     'lag',
     'memory',
   ];
-  writeMeasured('docs/evidence/searches.md', { 'hostile hubs': table(head, rows) });
+  writeMeasured(
+    'docs/evidence/searches.md',
+    { 'hostile hubs': table(head, rows) },
+    parts.at(-1)?.measured ?? MEASURED,
+  );
 }
-process.exit(isBroken ? 1 : 0);
+process.exit(0);
+
+/** What earlier runs at this commit kept. */
+function readParts(): Part[] {
+  if (options.keep === undefined || !existsSync(options.keep)) return [];
+  const kept = readFileSync(options.keep, 'utf8').split('\n').filter(Boolean);
+  const commitOf = (measured: string): string => measured.replace(/ on .*/, '');
+  return kept
+    .map((line) => JSON.parse(line) as Part)
+    .filter(({ seed, measured }) => seed === options.seed && commitOf(measured) === commitOf(MEASURED));
+}
+
+function keep(part: Part): void {
+  parts.push(part);
+  if (options.keep !== undefined) appendFileSync(options.keep, `${JSON.stringify(part)}\n`);
+}
+
+/** What all processes of a transport found together. */
+function totalOf(transport: string): Report & { readonly next: number } {
+  const total = {
+    choices: 0,
+    cases: 0,
+    dials: 0,
+    ready: 0,
+    derivations: 0,
+    sockets: 0,
+    lag: 0,
+    memory: 0,
+    seconds: 0,
+    broken: undefined,
+    case: 0,
+    next: 0,
+  };
+  for (const { over, report } of parts) {
+    if (over !== transport) continue;
+    for (const name of ['choices', 'cases', 'dials', 'ready', 'derivations', 'seconds'] as const)
+      total[name] += report[name];
+    for (const name of ['sockets', 'lag', 'memory'] as const)
+      total[name] = Math.max(total[name], report[name]);
+    total.next = Math.max(total.next, report.case + 1);
+  }
+  return total;
+}
+
+function rowOf(over: string): string[] {
+  const total = totalOf(over);
+  const counts = [total.choices, total.cases, total.dials, total.ready, total.derivations, total.sockets];
+  const memory = (total.memory / 2 ** 20).toFixed();
+  return [over, ...counts.map(grouped), `${total.lag.toFixed()} ms`, `${memory} MiB`];
+}
+
+function fail(report: Report, over: string, seed: string): never {
+  console.log(
+    `${report.broken}\n\nAgain, alone: evidence/searches/hostile/run --replay ${over}:${seed}:${report.case}`,
+  );
+  process.exit(1);
+}
+
+/** Runs one life again, after some that warm up. */
+async function replay(which: string): Promise<never> {
+  const [over, seed, number] = which.split(':') as [string, string, string];
+  const first = Math.max(0, Number(number) - WARM);
+  const report = await run(await bundled(WORKER), over, 1, seed, first, Number(number));
+  if (report.broken !== undefined) fail(report, over, seed);
+  console.log(`${which}: ${report.choices} choices, no law is broken`);
+  process.exit(0);
+}
 
 /** Plants each fault in turn, and says after how many choices it was found. */
 async function findPlanted(): Promise<never> {
   let missed = 0;
   process.setMaxListeners(100); // each bundle is removed at the exit
   for (const fault of HOSTILE_FAULTS.filter(({ over }) => options.over.includes(over))) {
-    const { broken, choices, seconds } = await run(await bundled(WORKER, [planted(fault)]), fault.over);
+    const program = await bundled(WORKER, [planted(fault)]);
+    const { broken, choices: made, seconds } = await run(program, fault.over, choices, options.seed, 0);
     if (broken === undefined) missed++;
     const found = broken === undefined ? 'NOT FOUND' : broken.split('\n')[0];
-    console.log(`${fault.over}: ${fault.name}: ${found}, after ${choices} choices, ${seconds.toFixed()} s`);
+    console.log(`${fault.over}: ${fault.name}: ${found}, after ${made} choices, ${seconds.toFixed()} s`);
   }
   process.exit(missed > 0 ? 1 : 0);
 }
 
-/** Runs cases in a process of their own. */
-async function run(code: string, over: string): Promise<Report> {
-  const args = [over, options.choices, seed, ...(only === undefined ? [] : [only])];
-  const execArgv = ['--expose-gc', ...(only === undefined ? [] : ['--enable-source-maps'])];
+/** Runs lives in a process of their own. */
+async function run(
+  code: string,
+  over: string,
+  choices: number,
+  seed: string,
+  first: number,
+  counted: number = first + WARM,
+): Promise<Report> {
+  const args = [over, choices, seed, first, counted].map(String);
+  const execArgv = ['--expose-gc', ...(options.replay === undefined ? [] : ['--enable-source-maps'])];
   const worker = fork(code, args, { execArgv });
   const exit = once(worker, 'exit').then(([status]) =>
     Promise.reject(new Error(`the process ended with ${status}`)),

@@ -15,6 +15,8 @@ const KIB = 1024;
 /** How much a server keeps for a client that does not read, in bytes. */
 const MOST_WAITING = 2 * KIB * KIB;
 const GARBAGE = Buffer.alloc(KIB, 0xff);
+/** A packet this short costs the client as much as a long one, so a flood of them is mostly shorter, in bytes. */
+const SHORT = 16;
 
 /** A socket that may be cut, or not read any more. */
 class Wired {
@@ -51,8 +53,10 @@ class Wired {
 
   /** As fast as the other side reads, even if it has closed. */
   flood(bytes: Buffer): void {
-    const many = Buffer.concat(new Array(Math.ceil((64 * KIB) / bytes.length)).fill(bytes));
-    let left = this.mind.random.pick([1, 4, 32]);
+    const { random } = this.mind;
+    const isBrief = bytes.length <= SHORT && !random.oneIn(50);
+    const many = Buffer.concat(new Array(Math.ceil(((isBrief ? 4 : 64) * KIB) / bytes.length)).fill(bytes));
+    let left = random.pick([1, 4, 32]);
     const go = (): void => {
       if (left-- <= 0 || this.socket.destroyed || this.socket.writableEnded || this.isDead) return;
       this.socket.write(many, () => this.mind.after(0, go));
@@ -455,6 +459,8 @@ export function httpsPeer(mind: Mind): Peer {
       Buffer.from(`HTTP/1.1 ${status}\r\n${header}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
     const honest = (path: string, form: URLSearchParams): string => {
       const message = form.get('message');
+      // Two clients with one access key end each other's sessions, and a hub forgets a client whose session has ended.
+      if (mind.isHonest && hub?.isOver) hub = undefined;
       if (path === 'disconnect') hub = undefined;
       else if (path === 'connect') {
         [texts, bins] = [[], []];

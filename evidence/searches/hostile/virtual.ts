@@ -17,6 +17,9 @@ export const real: {
 /** What a socket reads at once, in bytes. */
 const MOST_AT_ONCE = 64 * 1024;
 
+/** Made once, since each request over HTTPS has a limit. */
+const TIMED_OUT = new DOMException('The operation timed out', 'TimeoutError');
+
 /** How often the loop may turn until nothing happens any more. */
 const MOST_TURNS = 200_000;
 
@@ -107,11 +110,10 @@ export class Time {
 
   /** Waits until nothing happens unless time passes. */
   async settle(): Promise<void> {
-    for (let quiet = 0, turns = 0; quiet < 2; turns++) {
+    for (let before = -1, turns = 0; before !== this.#activity || this.#immediates > 0; turns++) {
       if (turns > MOST_TURNS) throw new Error('broken law: the event loop comes to rest');
-      const before = this.#activity;
+      before = this.#activity;
       await new Promise((resolve) => real.setImmediate(resolve));
-      quiet = this.#immediates === 0 && this.#activity === before ? quiet + 1 : 0;
     }
   }
 
@@ -146,7 +148,7 @@ export class Time {
     Date.now = () => 1_700_000_000_000 + this.now;
     AbortSignal.timeout = (delay: number) => {
       const stopper = new AbortController();
-      this.after(delay, () => stopper.abort(new DOMException('The operation timed out', 'TimeoutError')));
+      this.after(delay, () => stopper.abort(TIMED_OUT));
       return stopper.signal;
     };
   }
@@ -197,6 +199,11 @@ let writes = 0;
 /** One in so many writes is done only when the other end has read it, as over TLS. */
 const LATE_WRITE = 61;
 
+/** How often bytes were delivered. */
+let deliveries = 0;
+/** One in so many deliveries has one write only. The others have what a socket would read at once. */
+const LONE_DELIVERY = 3;
+
 /** An end of a socket. */
 export class End extends Duplex {
   connecting = false;
@@ -225,7 +232,7 @@ export class End extends Duplex {
     }
   }
 
-  /** Delivers a part in each turn of the loop, as a socket does. */
+  /** Delivers what has come in a later turn of the loop, as a socket does. */
   #take(chunk: Buffer, done: () => void): void {
     this.#waiting += chunk.length;
     this.#parts.push([chunk, done]);
@@ -239,18 +246,36 @@ export class End extends Duplex {
       for (const unblock of this.#unblock.splice(0)) unblock();
       return;
     }
-    const now = part[0].subarray(0, MOST_AT_ONCE);
-    part[0] = part[0].subarray(MOST_AT_ONCE);
+    const now = ++deliveries % LONE_DELIVERY === 0 ? this.#cut(part) : this.#joined();
     this.#waiting -= now.length;
     const isTaken = this.push(now);
-    if (part[0].length === 0) {
-      this.#parts.shift();
-      part[1]();
-    }
     if (this.#waiting < MOST_AT_ONCE) for (const unblock of this.#unblock.splice(0)) unblock();
     if (this.#parts.length === 0) this.#atEnd?.();
     else if (isTaken) setImmediate(() => this.#deliver());
     else this.#taken = () => setImmediate(() => this.#deliver());
+  }
+
+  /** Takes one part, or its start. */
+  #cut(part: [part: Buffer, done: () => void]): Buffer {
+    const now = part[0].subarray(0, MOST_AT_ONCE);
+    part[0] = part[0].subarray(MOST_AT_ONCE);
+    if (part[0].length === 0) {
+      this.#parts.shift();
+      part[1]();
+    }
+    return now;
+  }
+
+  /** Takes as many parts as a socket reads at once. */
+  #joined(): Buffer {
+    const taken: Buffer[] = [];
+    for (let length = 0; ; ) {
+      const [part] = this.#parts;
+      if (part === undefined || (length > 0 && length + part[0].length > MOST_AT_ONCE)) break;
+      taken.push(this.#cut(part));
+      length += taken.at(-1)!.length;
+    }
+    return taken.length === 1 ? taken[0]! : Buffer.concat(taken);
   }
 
   /** Delivers the end, after what is on its way. */

@@ -1,4 +1,7 @@
-/** A process that runs cases in memory, and reports what they took: `worker.ts OVER CHOICES SEED [CASE]`. It needs --expose-gc. */
+/**
+ * A process that runs cases in memory, and reports what they took: `worker.ts OVER CHOICES SEED FIRST COUNTED`. The first cases, before the one
+ * that counts, only compile and allocate what is needed once. It needs --expose-gc.
+ */
 import { peers, real, time } from './virtual.ts';
 
 time.install();
@@ -28,9 +31,10 @@ const MOST_LAG = 200;
 /** A case that takes so much of the processor hangs, in milliseconds. Most take 30. */
 const HANG = 20_000;
 const MOST_MEMORY = 128 * 2 ** 20;
-const [over, choices, seed, only] = process.argv.slice(2) as [Over, string, string, string?];
+const over = process.argv[2] as Over;
+const [choices, seed, first, counted] = process.argv.slice(3).map(Number) as [number, number, number, number];
 
-let number = Number(only ?? 0);
+let number = first;
 let broken: string | undefined;
 const fail = (what: string): void => {
   broken ??= what;
@@ -86,27 +90,26 @@ function finish(): void {
 async function runCase(): Promise<void> {
   caseBegan = cpu();
   try {
-    await new Case(over, Number(seed) * 1_000_000 + number).run();
+    await new Case(over, seed * 1_000_000 + number).run();
   } catch (error) {
     fail(laws[0] ?? (error as Error).stack ?? String(error));
   }
   if (laws[0] !== undefined) fail(laws[0]);
 }
 
-// What is compiled and allocated once. A case that runs alone is the last of them.
-const first = number;
-if (only !== undefined) number = Math.max(0, number - 10);
-const warm = only === undefined ? 10 : first;
-for (; number < warm && broken === undefined; number++) await runCase();
+while (number < counted && broken === undefined) {
+  await runCase();
+  if (broken === undefined) number++;
+}
 seen.choices = 0;
 collect();
 base = process.memoryUsage.rss();
 isWarm = true;
 lag = memory = 0;
 last = { wall: real.now(), cpu: cpu() };
-for (;;) {
+while (broken === undefined) {
   await runCase();
-  if (only !== undefined || broken !== undefined || seen.choices >= Number(choices)) break;
+  if (broken !== undefined || seen.choices >= choices) break;
   number++;
 }
 finish();
