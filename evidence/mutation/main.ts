@@ -11,8 +11,10 @@
  *                                             the vectors are vectors/session and so on
  *     evidence/mutation/run --list              also lists survivors that have a reason
  *     evidence/mutation/run --json FILE         also writes each mutant, and which test noticed it
- *     evidence/mutation/run --again FILE        what no test noticed in the run that wrote this
- *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, which must be whole
+ *     evidence/mutation/run --again FILE        all but what a test noticed in the run that wrote this, in files with the same code;
+ *                                             what it writes with --json stands for both runs
+ *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, which must be whole,
+ *                                             by itself or with the one that it tries again, but for what has a reason
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
@@ -20,7 +22,7 @@
  * programs, too, that a test starts; a file whose tests need what earlier ones leave behind runs whole, in a process of its
  * own for each mutant.
  */
-import { type ChildProcess, execFileSync, fork } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -61,8 +63,10 @@ const { values } = parseArgs({
 
 const area = areaOf(values.only);
 
-/** A worker that begins no other test for longer than this, in milliseconds, stands still, and its process is ended. */
-const MOST_MS = 120_000;
+/** A worker that begins no other test is looked at each time so many milliseconds have passed. */
+const LOOK_MS = 60_000;
+/** It is ended if it runs for so many seconds of a processor more, or for less than one until it is looked at again. */
+const MOST_SECONDS = 60;
 /** How many mutants a process tries. */
 const MOST_MUTANTS = 300;
 const ENDLESS = 'it does not end';
@@ -87,9 +91,12 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
+const commit = git('rev-parse', '--short=7', 'HEAD');
 const mutants = area === 'library' ? copyLibrary() : await copyShells();
 const known = readSurvivors().filter(({ file }) => areaOf(file) === area);
+const reasons = new Map(known.map((survivor) => [keyOf(survivor), survivor.reason]));
 refuseOutdated();
+const earlier = values.again === undefined ? new Map<Mutant, Row>() : noticedIn(values.again);
 const wanted = choose(mutants);
 say(`${mutants.length} mutants in all, ${wanted.length} chosen`);
 if (wanted.length === 0) process.exit(0);
@@ -100,10 +107,15 @@ if (chosen.length < wanted.length)
 const verdicts = await tryAll(chosen.filter(isReached));
 report();
 
+function git(...words: string[]): string {
+  return execFileSync('git', words, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+}
+
 /** Adds the commit with which a bare `--changed` compares. */
 function withCommit(args: readonly string[]): string[] {
-  const git = (...words: string[]): string =>
-    execFileSync('git', words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   return args.flatMap((arg, i) => {
     if (arg !== '--changed' || (args[i + 1] !== undefined && !args[i + 1]!.startsWith('--'))) return [arg];
     try {
@@ -208,19 +220,48 @@ function filesIn(folder: string): string[] {
 
 function choose(all: readonly Mutant[]): Mutant[] {
   const changed = values.changed === undefined ? undefined : changedLines(values.changed);
-  const survived = values.again === undefined ? undefined : survivorsIn(values.again);
   const [each, first = 0] = values.sample.split(',').map(Number) as [number, number?];
   return all
-    .filter(({ file, isStatic }) => !isStatic && file.includes(values.only))
-    .filter((mutant) => survived?.has(keyOf(mutant)) ?? true)
+    .filter((mutant) => !mutant.isStatic && isInScope(mutant) && !earlier.has(mutant))
     .filter(({ file, line }) => changed?.has(`${file}:${line}`) ?? true)
     .filter((_, i) => i % each === first % each);
 }
 
-/** The mutants that survived in an earlier run; lines may have moved since. */
-function survivorsIn(path: string): Set<string> {
-  const rows = JSON.parse(readFileSync(path, 'utf8')) as (Mutant & Verdict)[];
-  return new Set(rows.filter(({ by }) => by === undefined).map(keyOf));
+function isInScope({ file }: Mutant): boolean {
+  return file.includes(values.only);
+}
+
+/** The mutants that tests noticed in an earlier run, if the code of their files is still the same; lines may have moved. */
+function noticedIn(path: string): Map<Mutant, Row> {
+  const rows = JSON.parse(readFileSync(path, 'utf8')) as Row[];
+  const known = new Map<string, boolean>();
+  const hasSameCode = ({ file, commit }: Row): boolean => {
+    const name = `${commit}:${file}`;
+    const isSame = known.get(name) ?? minified(git('show', name)) === minified(readFileSync(file, 'utf8'));
+    known.set(name, isSame);
+    return isSame;
+  };
+  const here = new Set(mutants.map(({ file }) => file));
+  const noticed = byKey(rows.filter((row) => row.by !== undefined && here.has(row.file) && hasSameCode(row)));
+  const found = new Map<Mutant, Row>();
+  // Equal lines of a file have equal mutants: which of them were noticed is certain only if all were.
+  for (const [key, equal] of byKey(mutants.filter(({ isStatic }) => !isStatic))) {
+    const their = noticed.get(key) ?? [];
+    if (their.length === equal.length)
+      for (const [i, mutant] of equal.entries()) found.set(mutant, their[i]!);
+  }
+  return found;
+}
+
+/** Code without comments. */
+function minified(code: string): string {
+  return transformSync(code, { loader: 'ts', minifyWhitespace: true }).code;
+}
+
+function byKey<T extends Mutant>(all: readonly T[]): Map<string, T[]> {
+  const found = new Map<string, T[]>();
+  for (const each of all) found.set(keyOf(each), [...(found.get(keyOf(each)) ?? []), each]);
+  return found;
 }
 
 /** The lines of the area that differ from a commit, as `file:line`. */
@@ -237,6 +278,11 @@ function changedLines(commit: string): Set<string> {
     for (let i = 0; first !== undefined && i < Number(count); i++) lines.add(`${file}:${Number(first) + i}`);
   }
   return lines;
+}
+
+/** What a run writes of a mutant. */
+interface Row extends Mutant, Verdict {
+  readonly commit: string;
 }
 
 /** A file of tests that need what earlier ones leave behind, and so run whole. */
@@ -308,9 +354,10 @@ function patternOf(file: string): string {
 async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>();
   const began = performance.now();
-  // In an order that has nothing to do with the files, for a run that is ended early.
+  // In an order that has nothing to do with the files, for a run that is ended early; last what is known to survive.
+  const isKnown = (mutant: Mutant): number => Number(reasonOf(mutant) !== undefined);
   const shuffled = (id: number): number => Math.imul(id, 0x9e3779b1) >>> 0;
-  const queue = [...todo].sort((a, b) => shuffled(a.id) - shuffled(b.id));
+  const queue = [...todo].sort((a, b) => isKnown(a) - isKnown(b) || shuffled(a.id) - shuffled(b.id));
   const work = async (): Promise<void> => {
     let worker = await startLoaded(values.tests);
     let tried = 0;
@@ -428,10 +475,21 @@ function end(worker: ChildProcess): void {
 function ask<T extends object>(worker: ChildProcess, order: Order): Promise<T | undefined> {
   return new Promise((resolve) => {
     if (!worker.connected) return resolve(undefined);
-    const timer = setTimeout(() => done(undefined), MOST_MS);
+    // In a test that does not answer. On a busy machine it may only wait for its turn.
+    let used: number[] = [];
+    const look = (): void => {
+      used.push(secondsOf(worker));
+      const [first, last, before] = [used[0]!, used.at(-1)!, used.at(-2)];
+      if (before === undefined || (last - before >= 1 && last - first < MOST_SECONDS)) timer.refresh();
+      else done(undefined);
+    };
+    const timer = setTimeout(look, LOOK_MS);
     const hear = (message: T | Running): void => {
-      if (isRunning(message)) timer.refresh();
-      else done(message);
+      if (!isRunning(message)) done(message);
+      else {
+        used = [];
+        timer.refresh();
+      }
     };
     const done = (answer: T | undefined): void => {
       clearTimeout(timer);
@@ -446,6 +504,12 @@ function ask<T extends object>(worker: ChildProcess, order: Order): Promise<T | 
   });
 }
 
+/** How many seconds of a processor a process has used. */
+function secondsOf({ pid }: ChildProcess): number {
+  const { stdout } = spawnSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout.split(/[-:]/).reduce((sum, part) => sum * 60 + Number(part), 0);
+}
+
 /** Names reasons for mutants that are gone, because the line has changed or moved to another file. */
 function refuseOutdated(): void {
   const keys = new Set(mutants.map(keyOf));
@@ -458,7 +522,7 @@ function refuseOutdated(): void {
 }
 
 function reasonOf(mutant: Mutant): string | undefined {
-  return known.find((survivor) => keyOf(survivor) === keyOf(mutant))?.reason;
+  return reasons.get(keyOf(mutant));
 }
 
 function report(): void {
@@ -472,9 +536,9 @@ function report(): void {
     const how = !isReached(mutant) ? 'no test reaches it' : (reasonOf(mutant) ?? 'SURVIVES');
     say(`${file}:${line}  ${kind}: ${short(before)}  =>  ${short(after)}  ${how}`);
   }
-  const isWhole = values.changed === undefined && values.sample === '1' && tried.length === chosen.length;
-  if (values.again === undefined && isWhole) {
-    const files = new Set(chosen.map(({ file }) => file));
+  const noticedBefore = [...earlier.keys()].filter(isInScope);
+  if (values.changed === undefined && values.sample === '1' && tried.length === chosen.length) {
+    const files = new Set([...chosen, ...noticedBefore].map(({ file }) => file));
     const used = new Set(survivors.map(keyOf));
     for (const each of known.filter((each) => files.has(each.file) && !used.has(keyOf(each))))
       say(
@@ -494,19 +558,34 @@ function report(): void {
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
   if (values.json !== undefined) {
-    const rows = tried.map((mutant) => ({ ...mutant, ...verdicts.get(mutant), reason: reasonOf(mutant) }));
-    writeFileSync(values.json, JSON.stringify(rows, null, 1));
+    const rows = tried.map((mutant) => ({
+      ...mutant,
+      ...verdicts.get(mutant),
+      commit,
+      reason: reasonOf(mutant),
+    }));
+    writeFileSync(values.json, JSON.stringify([...earlier.values(), ...rows], null, 1));
   }
   if (values.write) {
-    if (tried.length < mutants.filter(({ isStatic, id }) => !isStatic && !isLoadedOnly(id)).length)
+    const isTried = new Set([...earlier.keys(), ...tried]);
+    const left = mutants.filter(
+      (mutant) => !mutant.isStatic && !isLoadedOnly(mutant.id) && !isTried.has(mutant),
+    );
+    if (left.some((mutant) => reasonOf(mutant) === undefined))
       throw new Error('this run is not whole, so it draws no table');
-    draw(tried, survivors, unknown);
+    const all = [...isTried, ...left].sort((a, b) => a.id - b.id);
+    draw(all, [...survivors, ...left], unknown, left.length);
   }
   if (unknown.length > 0) process.exitCode = 1;
 }
 
 /** Draws what was tried and what survived, folder by folder. */
-function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: readonly Mutant[]): void {
+function draw(
+  tried: readonly Mutant[],
+  survivors: readonly Mutant[],
+  unknown: readonly Mutant[],
+  left: number,
+): void {
   const rest = 'other files of `src`';
   const folderOf = ({ file }: Mutant): string =>
     file.split('/').length > 2 ? code(file.slice(0, file.lastIndexOf('/'))) : rest;
@@ -519,8 +598,14 @@ function draw(tried: readonly Mutant[], survivors: readonly Mutant[], unknown: r
     return [name, grouped(all), noticed, grouped(left - without), grouped(without)];
   });
   const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without'];
+  const commits = new Map<string, number>();
+  for (const { commit } of earlier.values()) commits.set(commit, (commits.get(commit) ?? 0) + 1);
+  const runs = [...commits].map(([commit, count]) => `${grouped(count)} at \`${commit}\``);
+  const before =
+    runs.length === 0 ? '' : ` Noticed in earlier runs, and not tried again: ${runs.join(', ')}.`;
+  const untried = left === 0 ? '' : ` Of those with a reason, ${grouped(left)} were not tried again.`;
   writeMeasured('docs/evidence/mutation.md', {
-    mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.`,
+    mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.${before}${untried}`,
   });
 }
 
