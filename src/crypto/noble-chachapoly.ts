@@ -58,7 +58,6 @@ export const nobleChaChaPoly: CipherFactory = (key) => {
     associatedData: Uint8Array,
     sealed: Uint8Array,
   ): Uint8Array | undefined {
-    if (sealed.length < TAG_LENGTH) return undefined;
     const ciphertext = sealed.subarray(0, -TAG_LENGTH);
     const tag = tagOf(associatedData, ciphertext, start(nonce));
     let plaintext: Uint8Array | undefined;

@@ -23,7 +23,7 @@ import { redactIdentity } from './redact.ts';
  * @returns the identity
  * @throws LocalError `identity-not-json`, also if one JSON object has the same key twice; `identity-not-an-object`;
  *   `identity-access-key` or `identity-password` if that field is missing, empty or not a string; `bad-argument` if a
- *   getter or a proxy throws. No error shows a value.
+ *   getter or a proxy throws; `out-of-memory`. No error shows a value.
  * @see spec, "Client identity"
  *
  * @example

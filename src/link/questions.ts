@@ -40,9 +40,8 @@ interface Question {
   isForgotten: boolean;
 }
 
-/** A hub, and what its replies have shown: see `RequestScheduler`. */
+/** What the replies of a hub have shown: see `RequestScheduler`. */
 interface KnownHub {
-  readonly nodeId: string;
   saysHandled: boolean | undefined;
 }
 
@@ -58,8 +57,8 @@ export class Questions {
   /** Those that were sent, by their ids. */
   private sent: { [key: string]: Question | undefined } = {};
   private scheduler: Scheduler | undefined = undefined;
-  /** The hubs that were connected, and the one of the scheduler. */
-  private readonly hubs: KnownHub[] = [];
+  /** The hubs that were connected, by their ids, and the one of the scheduler. */
+  private readonly hubs: { [key: string]: KnownHub | undefined } = {};
   private hub: KnownHub | undefined = undefined;
   /** What the scheduler has decided, and was perhaps not carried out: memory may have ended. */
   private decisions: readonly RequestDecision[] = NONE;
@@ -109,11 +108,8 @@ export class Questions {
   /** A connection is ready. What an earlier one to the same hub has shown is known. */
   begin(scheduler: Scheduler | undefined, nodeId: string): void {
     if (scheduler !== undefined) {
-      const known = this.hubs.filter((one) => one.nodeId === nodeId)[0];
-      const hub = known ?? { nodeId, saysHandled: undefined };
-      if (known === undefined) this.hubs.push(hub);
-      scheduler.saysHandled = hub.saysHandled ?? scheduler.saysHandled;
-      this.hub = hub;
+      this.hub = this.hubs[key(nodeId)] ??= { saysHandled: undefined };
+      scheduler.saysHandled = this.hub.saysHandled ?? scheduler.saysHandled;
     }
     this.scheduler = scheduler;
   }

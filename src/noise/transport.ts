@@ -31,7 +31,6 @@ export class Transport {
     this.sending = keys.sending;
     this.receiving = keys.receiving;
     this.handshakeHash = keys.handshakeHash;
-    this.remoteStaticKey = keys.remoteStaticKey;
     try {
       this.remoteStaticKey = copyBytes(keys.remoteStaticKey);
       hideFields(this);

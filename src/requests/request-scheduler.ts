@@ -111,8 +111,7 @@ export interface SchedulerOptions {
 
 interface Scheduled extends Timed {
   readonly requestId: string;
-  readonly session: string;
-  /** The keys of both. */
+  /** Its key, and that of its session. */
   readonly key: string;
   readonly sessionKey: string;
   readonly envelope: JsonObject;
@@ -131,7 +130,7 @@ interface Scheduled extends Timed {
 
 /** A request that has ended after speech, although the hub has not said that it is done. */
 interface Unhandled {
-  readonly session: string;
+  readonly sessionKey: string;
   readonly collector: ReplyCollector;
   /** The id under which the hub goes on, if it waits for an answer of the person. */
   readonly goesOnAs: string | undefined;
@@ -231,7 +230,6 @@ export class RequestScheduler {
     const collector = new ReplyCollector({ requestId, sessionId, type });
     const request = {
       requestId,
-      session: sessionId ?? '',
       key: key(requestId),
       sessionKey: key(sessionId ?? ''),
       envelope,
@@ -440,8 +438,8 @@ export class RequestScheduler {
 
   /** The next request in a session is the answer to what the hub has asked: the hub goes on under the id of the earlier one. */
   private goOn(request: Scheduled): void {
-    const { session, collector } = request;
-    const earlier = this.unhandled.filter((one) => one.session === session)[0];
+    const { sessionKey, collector } = request;
+    const earlier = this.unhandled.filter((one) => one.sessionKey === sessionKey)[0];
     if (earlier === undefined || earlier.goesOnAs === undefined) return;
     const others = this.unhandled.filter((one) => one !== earlier);
     this.heirs.push(request);
@@ -454,16 +452,16 @@ export class RequestScheduler {
   }
 
   private finish(request: Scheduled, ending: ReplyEnding): FinishDecision {
-    const { requestId, session, collector, sentAt, wasCompleted, heardAs } = request;
+    const { requestId, sessionKey, collector, sentAt, wasCompleted, heardAs } = request;
     const { reply, isTruncated } = collector;
     this.heirs = this.heirs.filter((one) => one !== request);
     const wasSent = sentAt !== undefined;
     const isTimeout = ending === 'timeout';
     if (wasSent && isTimeout && reply.rawEvent === null) this.mayBeRefused(sentAt);
     if ((ending === 'spoken' || (isTimeout && reply.rawEvent !== null)) && !wasCompleted) {
-      const others = this.unhandled.filter((one) => one.session !== session).slice(1 - MOST_UNHANDLED);
+      const others = this.unhandled.filter((one) => one.sessionKey !== sessionKey).slice(1 - MOST_UNHANDLED);
       this.unhandled = others.concat({
-        session,
+        sessionKey,
         collector,
         goesOnAs: reply.expectsAnswer ? heardAs : undefined,
       });

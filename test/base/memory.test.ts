@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { canonicalJson, createKeyring, LocalError } from '../../src/index.ts';
+import { canonicalJson, createKeyring, LocalError, parseIdentity } from '../../src/index.ts';
 import { failureOf } from '../../src/memory.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import { HandshakeState } from '../../src/noise/handshake-state.ts';
@@ -69,6 +69,16 @@ test('an error that cannot be inspected counts as out-of-memory, the likely reas
   assert.instance(failure, LocalError);
   assert.is(failure.code, 'out-of-memory');
   assert.is(failureOf(error), failure); // made ahead
+});
+
+test('an error that begins with what engines say counts as out-of-memory', () => {
+  for (const error of ['memory is full', 'allocation failed'])
+    assert.is(failureOf(error).code, 'out-of-memory');
+});
+
+test('an object that there is no memory to copy is not taken for an identity that JSON cannot represent', () => {
+  const identity = { access_key: 'key', password: 'word', more: throwing(internal) };
+  raisesLocal(() => parseIdentity(identity), 'out-of-memory');
 });
 
 test('a session whose value cannot be written for lack of memory fails, and wipes its keys', () => {
@@ -168,6 +178,13 @@ const CALLS: [what: string, prepare: () => { session?: { readonly state: string 
         return { session: client, call: () => client.receive(held[0]!.data) };
       },
     ],
+    [
+      'an identity that is parsed',
+      () => {
+        const bytes = new TextEncoder().encode('{"access_key":"key","password":"word","more":["a"]}');
+        return { call: () => parseIdentity(bytes) };
+      },
+    ],
     ['a Noise handshake', () => ({ call: () => new HandshakeState(optionsOf('initiator', 'XXpsk2')) })],
     [
       'a transport',
@@ -197,20 +214,32 @@ const CALLS: [what: string, prepare: () => { session?: { readonly state: string 
 for (const [what, prepare] of CALLS) {
   test(`${what} fails for good wherever memory ends`, () => {
     let reached = 0;
+    /** What a call returned, without keys. */
+    const shown = (value: unknown): string =>
+      [value as { type?: string; error?: LocalError } | undefined]
+        .flat()
+        .map((event) => `${event?.type} ${event?.error?.code}`)
+        .join();
+    const expected = shown(prepare().call());
     for (const [owner, name] of ALLOCATING) {
       for (let n = 1; n < 500; n++) {
         const { session, call } = prepare();
         let failure: unknown;
+        let result: unknown;
         const wasReached = failing(owner, name, n, () => {
           try {
-            call();
+            result = call();
           } catch (error) {
             failure = error;
           }
         });
         if (!wasReached) break;
         reached++;
-        if (failure === undefined) continue;
+        if (failure === undefined) {
+          const isNoticed = /out-of-memory/.test(shown(result));
+          assert.ok(isNoticed || shown(result) === expected, `${name} ${n} has no effect`);
+          continue;
+        }
         assert.is((failure as LocalError).code, 'out-of-memory', `${name} ${n}`);
         if (session !== undefined) assert.is(session.state, 'failed', `${name} ${n}`);
       }

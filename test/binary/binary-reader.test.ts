@@ -21,7 +21,9 @@ test('a session delivers an envelope in binary form as JSON', () => {
   const bytes = encodeBinary({ msg_type: 'bus', payload: SPEAK });
   const [event] = received(bytes, { binarize: true, readBinary }) as [DeliveredEvent];
   assert.ok(event.kind === 'json');
-  assert.equal(JSON.parse(event.text), { msg_type: 'bus', payload: SPEAK });
+  const { text, ...others } = event;
+  assert.equal(others, { type: 'message', kind: 'json' });
+  assert.equal(JSON.parse(text), { msg_type: 'bus', payload: SPEAK });
 });
 
 test('a session delivers a compressed envelope with its metadata as JSON', () => {

@@ -870,6 +870,16 @@ test('keeps a question while a person is asked about a certificate, and puts it 
   assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1);
 });
 
+test('a person is asked no longer if the next connection fails for another reason', () => {
+  const shell = new Shell();
+  shell.start();
+  shell.closed({ cause: 'certificate-refused' });
+  shell.wake();
+  assert.is(shell.link.state, 'asking');
+  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
+  assert.is(shell.link.state, 'waiting');
+});
+
 test('connects again after a person was asked because there was no randomness for a pause', () => {
   let isBroken = false;
   const random = seeded(3);
@@ -938,6 +948,18 @@ test('gives this side three attempts again after a person has acted', () => {
   assert.is(shell.link.state, 'asking');
   shell.start();
   assert.equal(names(shell.closed(new Error('no socket'))), ['tell close', 'tell reconnect']);
+});
+
+test('ends a connection at once if there is no memory for its session', () => {
+  let calls = 0;
+  const random = seeded(3);
+  const randomBytes = (length: number): Uint8Array => {
+    if (++calls === 1) throw new RangeError('Array buffer allocation failed');
+    return random(length);
+  };
+  const shell = new Shell({ randomBytes });
+  assert.equal(names(shell.start()), ['tell close', 'tell reconnect']);
+  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
 });
 
 test('pauses after a session could not be made', () => {
@@ -1395,6 +1417,8 @@ test('tells what happens inside only if asked to', () => {
   const shell = readyShell({ trace: true });
   shell.run(shell.link.send({ msg_type: 'ping', payload: {} }, 0));
   shell.run(shell.link.send(new Uint8Array([0, 1]), 0)); // the order `write` shows it
+  const sent = shell.told('trace').map(({ what }) => 'envelope' in what && what.envelope);
+  assert.equal(sent.filter(Boolean), [{ msg_type: 'ping', payload: {} }]);
   shell.closed({ code: 1006 });
   const seen = shell.told('trace').map(({ what }) => ('type' in what ? what.type : what.do));
   assert.equal(seen, ['psk-needed', 'psk', 'pin', 'ready', 'sent', 'ended', 'dial']); // and `write` shows `transmit`
@@ -1435,6 +1459,18 @@ test('a part of a reply that nobody waits for is not told', () => {
   const shell = readyShell({ requests: ({ sessionId }) => new Hasty({ sessionId }) });
   shell.says('speak', { utterance: 'To whom?' }, { request_id: 'stray' });
   assert.equal([...shell.told('part'), ...shell.told('message')], []);
+});
+
+test('tells nothing that a scheduler decides at the end of a connection but which questions have ended', () => {
+  class Talking extends RequestScheduler {
+    override closed(): ReturnType<RequestScheduler['closed']> {
+      const event = { type: 'speak', data: {}, requestId: undefined, sessionId: undefined, payload: {} };
+      return [{ do: 'handle', event } as never, ...super.closed()];
+    }
+  }
+  const shell = readyShell({ requests: ({ sessionId }) => new Talking({ sessionId }) });
+  shell.closed();
+  assert.equal(shell.told('message'), []);
 });
 
 // Misuse

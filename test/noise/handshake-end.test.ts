@@ -167,7 +167,10 @@ test('returns the remote static key once it has been read, or from the start if 
   const known = (due: number, pattern: Pattern) => upTo(due, 'initiator', pattern).remoteStaticKey;
   const expected = publicKey(STATIC.responder);
   assert.equal([known(1, 'XXpsk2'), known(2, 'XXpsk2')], [undefined, expected]);
-  assert.equal([known(0, 'KKpsk0'), known(2, 'KKpsk0')], [expected, expected]);
+  const unfinished = create('initiator', 'KKpsk0', { paced: true });
+  unfinished.writeMessage();
+  const ofKk = [known(0, 'KKpsk0'), unfinished.remoteStaticKey, known(2, 'KKpsk0')];
+  assert.equal(ofKk, [expected, expected, expected]);
 });
 
 test('has no fields that enumerate', () => {

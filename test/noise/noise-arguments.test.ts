@@ -66,6 +66,9 @@ test('errors of HandshakeState’s methods name the argument', () => {
   state.writeMessage();
   raisesAbout('sharedSecret', () => state.resume(NOT_BYTES));
   raisesAbout('sharedSecret', () => state.resume(new Uint8Array(31)));
+  const paced = create('initiator', 'KKpsk0', { paced: true });
+  paced.writeMessage();
+  raisesAbout('sharedSecret', () => paced.resume(key(1)));
 });
 
 test('errors of Transport’s methods name the argument', () => {

@@ -1,7 +1,7 @@
 /** Handshakes whose keys are made ahead, and handshakes that do one step in each `resume()`. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { copyBytes } from '../../src/bytes.ts';
+import { copyBytes, isZero } from '../../src/bytes.ts';
 import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { Pattern } from '../../src/noise/patterns.ts';
@@ -12,6 +12,7 @@ import {
   type Changes,
   create,
   EPHEMERAL,
+  internals,
   key,
   PAYLOADS,
   publicKey,
@@ -144,6 +145,32 @@ for (const role of ROLES) {
     });
   }
 }
+
+test('a paced handshake that is destroyed after a step wipes the shared secret of that step', () => {
+  const wiped = new Set<string>();
+  for (const pattern of PATTERN_NAMES) {
+    for (const role of ROLES) {
+      let isFinished = false;
+      for (let steps = 0; !isFinished; steps++) {
+        const state = create(role, pattern, { paced: true });
+        let left = steps;
+        for (const [i, message] of transcriptOf(pattern).entries()) {
+          let result = writerOf(i) === role ? state.writeMessage(PAYLOADS[i]) : state.readMessage(message);
+          while (result === undefined && left-- > 0) result = state.resume();
+          if (result === undefined) break;
+        }
+        isFinished = state.isFinished;
+        const computed = Object.entries(internals(state).ahead).filter(([, secret]) => secret !== undefined);
+        state.destroy();
+        for (const [token, secret] of computed) {
+          assert.ok(isZero(secret as Uint8Array), `${token} of ${pattern}`);
+          wiped.add(token);
+        }
+      }
+    }
+  }
+  assert.equal([...wiped].sort(), ['ee', 'es', 'se', 'ss']);
+});
 
 test('a paced handshake asks for the shared secrets of an asynchronous static key, and computes the others', () => {
   const staticKey = { publicKey: publicKey(STATIC.initiator) };

@@ -77,6 +77,15 @@ test('counts the same words twice in a row once, whatever their type', () => {
   assert.is(collect(speak('One.'), speak('Two.'), speak('One.')).reply.text, 'One. Two. One.');
 });
 
+test('a repeated speech adds nothing to say, but what it shows that is new', () => {
+  const choices = (...names: string[]) => event('speak', { utterance: 'Which?', quick_replies: names });
+  const collector = collect(choices('One'));
+  const { speech } = collector.part!;
+  collector.push(choices('Two'), true);
+  const { part } = collector;
+  assert.equal([speech, part?.speech, part?.text, part?.displayItems.length], ['Which?', '', '', 1]);
+});
+
 test('ends once', () => {
   const endings: [string, (collector: ReplyCollector) => unknown][] = [
     ['handled', (collector) => collector.push(HANDLED, true)],

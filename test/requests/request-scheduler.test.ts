@@ -225,6 +225,39 @@ test('waits as long as the caller’s knowledge of the hub implies', () => {
   }
 });
 
+test('learns while it waits how long replies take, and no request that waits for its turn is late', () => {
+  const scheduler = new RequestScheduler();
+  for (const id of ['a', 'b']) scheduler.request(request(id), 100_000);
+  scheduler.receive(event('speak', { request_id: 'a' }, { utterance: 'One.' }), 100_000);
+  scheduler.saysHandled = true;
+  assert.equal(scheduler.expire(106_000), []);
+  assert.is(scheduler.nextDeadline(106_000), 54_000);
+});
+
+test('a request that was cancelled before its turn keeps no other from its turn', () => {
+  const scheduler = new RequestScheduler();
+  for (const id of ['a', 'b']) scheduler.request(request(id), 0);
+  for (const id of ['b', 'a']) scheduler.cancel(id, 0);
+  assert.is(scheduler.request(request('c'), 0)[0]?.do, 'send');
+});
+
+test('knows of a hundred requests, each in a session of its own, that the hub may still complete', () => {
+  for (const [count, isKnown] of [
+    [100, true],
+    [101, false],
+  ] as const) {
+    const scheduler = new RequestScheduler();
+    for (let i = 0; i < count; i++) {
+      scheduler.request(request(`${i}`, `s${i}`), 0);
+      scheduler.receive(event('speak', { request_id: `${i}` }, { utterance: 'One.' }), 0);
+    }
+    scheduler.expire(5000);
+    assert.is(scheduler.saysHandled, false);
+    scheduler.receive(event('ovos.utterance.handled', { request_id: '0' }), 5000);
+    assert.is(scheduler.saysHandled, isKnown);
+  }
+});
+
 test('knows the earliest deadline of many', () => {
   interface Item extends Timed {
     readonly id: number;
@@ -388,7 +421,8 @@ function liveWith(heap: FullHeap): { told: string[]; failed: number } {
     let decisions: readonly RequestDecision[];
     try {
       decisions = heap.run(call);
-    } catch {
+    } catch (error) {
+      assert.match(String(error), /memory|alloc/);
       failed++;
       decisions = heap.run(call);
     }
@@ -409,6 +443,16 @@ test('loses no ending and sends nothing twice, whichever call finds no memory', 
   for (let n = 1; n <= quiet.calls; n++) {
     const full = liveWith(new FullHeap(n));
     assert.equal(full, { told, failed: 1 }, `call ${n}`);
+  }
+});
+
+test('a request that was cancelled when there was no memory for its end is due', () => {
+  for (let n = 1; n <= 2; n++) {
+    const scheduler = new RequestScheduler();
+    scheduler.request(request('a'), 0);
+    assert.throws(() => new FullHeap(n).run(() => scheduler.cancel('a', 10)));
+    assert.is(scheduler.nextDeadline(10), 0);
+    assert.is(scheduler.expire(10)[0]?.do, 'finish');
   }
 });
 

@@ -29,6 +29,8 @@ import {
   types,
 } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
+import { toHex } from '../world/vectors.ts';
+import { wipedIn } from '../world/wiped.ts';
 
 /** Replaces the result of an injected function, or throws. */
 type Fault = (result: unknown) => unknown;
@@ -228,6 +230,8 @@ test('an ephemeral key that equals the static key prevents a client, and ends a 
   const staticKey = new Uint8Array(32).fill(7);
   const randomBytes = (): Uint8Array => new Uint8Array(staticKey);
   raisesLocal(() => newClient({ randomBytes, staticKey }), 'bad-random');
+  const wiped = wipedIn(() => raisesLocal(() => newClient({ randomBytes, staticKey }), 'bad-random'));
+  assert.is(wiped.filter((bytes) => bytes === toHex(staticKey)).length, 3); // both keys, and what was drawn
   const publicKey = nodeCrypto.x25519.publicKey(staticKey); // known, with the private key in a chip
   raisesLocal(() => newClient({ randomBytes, staticKey: { publicKey } }), 'bad-random');
   const { client, hub, hubEvents } = new Pair({ hub: { randomBytes, staticKey } }).run();

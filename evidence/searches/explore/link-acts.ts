@@ -146,7 +146,7 @@ export function describeLink(world: LinkWorld): string {
     storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.staysFresh, store.isRead,
     storing?.keyring && storedLabel(storing.keyring), derivation.nodeId, derivation.psk && short(derivation.psk),
     deriving?.nodeId, computing && short(computing.publicKey), pinned && short(pinned),
-    questions.unsent.map(({ until }, i) => (until < Infinity ? `${since(until)} ${i < questions.handed}` : '')).join(), Object.values(questions.sent).map((one) => one.isForgotten).join(), since(refusableUntil), saysHandled, questions.hubs.map((hub) => hub.saysHandled).join(),
+    questions.unsent.map(({ until }, i) => (until < Infinity ? `${since(until)} ${i < questions.handed}` : '')).join(), Object.values(questions.sent).map((one) => one.isForgotten).join(), since(refusableUntil), saysHandled, Object.values(questions.hubs).map((hub) => hub.saysHandled).join(),
     (requests?.all() ?? []).map((one) => `${since(one.sentAt)} ${since(one.since)} ${one.collector.state}`),
     Math.min(2, world.connections), Math.min(2, world.derivations), laws.facts,
   ]; // biome-ignore format: facts

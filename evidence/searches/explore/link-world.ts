@@ -376,8 +376,9 @@ export class LinkWorld {
     to.questions.sent = Object.fromEntries(
       Object.entries(sent).map(([id, question]) => [id, { ...question }]),
     );
-    to.questions.hubs = hubs.map((hub) => ({ ...hub }));
-    to.questions.hub = to.questions.hubs[hubs.indexOf(from.questions.hub!)];
+    to.questions.hubs = Object.fromEntries(Object.entries(hubs).map(([id, hub]) => [id, { ...hub }]));
+    const hubId = Object.keys(hubs).find((id) => hubs[id] === from.questions.hub);
+    to.questions.hub = hubId === undefined ? undefined : to.questions.hubs[hubId];
     to.events = from.events.slice();
     to.store.changes = from.store.changes.slice();
     const { psk, nodeId } = from.derivation;
@@ -413,7 +414,7 @@ export interface Inside {
     unsent: Question[];
     handed: number;
     sent: { [id: string]: Question };
-    hubs: { saysHandled?: boolean | undefined }[];
+    hubs: { [id: string]: { saysHandled?: boolean | undefined } };
     hub: object | undefined;
   };
   [field: string]: unknown;
