@@ -18,7 +18,7 @@ import { HOSTILE_FAULTS, planted } from './faults.ts';
 import type { Report } from './worker.ts';
 
 const WORKER = new URL('worker.ts', import.meta.url);
-/** How many choices a process makes at most: what it has found is kept then. */
+/** How many choices a process makes at most. */
 const PART = 50_000;
 /** How many lives a process leads before it counts. */
 const WARM = 10;
@@ -35,7 +35,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** What one process found, as a line of the file of --keep. */
+/** A report of a worker, as a line of the file of --keep. */
 interface Part {
   readonly over: string;
   readonly seed: string;
@@ -56,9 +56,11 @@ for (let isDone = false; !isDone; ) {
     const { choices: made, next } = totalOf(over);
     if (made >= choices) continue;
     isDone = false;
-    const report = await run(code, over, Math.min(PART, choices - made), options.seed, next);
-    if (report.broken !== undefined) fail(report, over, options.seed);
-    keep({ over, seed: options.seed, measured: MEASURED, report });
+    const wanted = Math.min(PART, choices - made);
+    await run(code, over, wanted, options.seed, next, next + WARM, (report) => {
+      if (report.broken !== undefined) fail(report, over, options.seed);
+      keep({ over, seed: options.seed, measured: MEASURED, report });
+    });
   }
 }
 const rows = options.over.map(rowOf);
@@ -98,8 +100,8 @@ function keep(part: Part): void {
   if (options.keep !== undefined) appendFileSync(options.keep, `${JSON.stringify(part)}\n`);
 }
 
-/** What all processes of a transport found together. */
-function totalOf(transport: string): Report & { readonly next: number } {
+/** What the reports about a transport say together. */
+function totalOf(transport: string): Omit<Report, 'broken' | 'case' | 'isLast'> & { readonly next: number } {
   const total = {
     choices: 0,
     cases: 0,
@@ -110,8 +112,6 @@ function totalOf(transport: string): Report & { readonly next: number } {
     lag: 0,
     memory: 0,
     seconds: 0,
-    broken: undefined,
-    case: 0,
     next: 0,
   };
   for (const { over, report } of parts) {
@@ -163,7 +163,7 @@ async function findPlanted(): Promise<never> {
   process.exit(missed > 0 ? 1 : 0);
 }
 
-/** Runs lives in a process of their own. */
+/** Runs lives in a process of their own, and returns its last report. */
 async function run(
   code: string,
   over: string,
@@ -171,6 +171,7 @@ async function run(
   seed: string,
   first: number,
   counted: number = first + WARM,
+  hear: (report: Report) => void = () => {},
 ): Promise<Report> {
   const args = [over, choices, seed, first, counted].map(String);
   const execArgv = ['--expose-gc', ...(options.replay === undefined ? [] : ['--enable-source-maps'])];
@@ -179,6 +180,11 @@ async function run(
     Promise.reject(new Error(`the process ended with ${status}`)),
   );
   exit.catch(() => {});
-  const [report] = (await Promise.race([once(worker, 'message'), exit])) as [Report];
-  return report;
+  const last = new Promise<Report>((resolve) => {
+    worker.on('message', (report: Report) => {
+      hear(report);
+      if (report.isLast) resolve(report);
+    });
+  });
+  return await Promise.race([last, exit]);
 }

@@ -8,7 +8,7 @@ time.install();
 const { broken: laws, Case, SECRETS, seen } = await import('./case.ts');
 type Over = import('./case.ts').Over;
 
-/** What a worker tells its parent. */
+/** What a worker tells its parent from time to time: what happened since it last did. */
 export interface Report {
   readonly choices: number;
   readonly cases: number;
@@ -25,8 +25,11 @@ export interface Report {
   /** What was found: the law that is broken, and the number of the case. */
   readonly broken: string | undefined;
   readonly case: number;
+  readonly isLast: boolean;
 }
 
+/** After how many choices a worker reports: a search that is stopped loses them. */
+const REPORTED = 5000;
 const MOST_LAG = 200;
 /** A case that takes so much of the processor hangs, in milliseconds. Most take 30. */
 const HANG = 20_000;
@@ -58,7 +61,9 @@ const cpu = (): number => {
 };
 
 const collect = (globalThis as unknown as { gc?: () => void }).gc ?? (() => {});
-const began = real.now();
+let began = real.now();
+/** How many choices were reported. */
+let reported = 0;
 let lag = 0;
 let memory = 0;
 let base = Number.POSITIVE_INFINITY;
@@ -80,11 +85,19 @@ const watch = real.setInterval(() => {
   if (memory > MOST_MEMORY) fail(`the memory grew by ${(memory / 2 ** 20).toFixed()} MiB`);
 }, 5);
 
+function report(isLast: boolean, sent: () => void = () => {}): void {
+  const seconds = (real.now() - began) / 1000;
+  const report: Report = { ...seen, lag, memory, seconds, broken, case: number, isLast };
+  process.send!(report, sent);
+  reported += seen.choices;
+  for (const name of Object.keys(seen) as (keyof typeof seen)[]) seen[name] = 0;
+  lag = memory = 0;
+  began = real.now();
+}
+
 function finish(): void {
   clearInterval(watch);
-  const seconds = (real.now() - began) / 1000;
-  const report: Report = { ...seen, lag, memory, seconds, broken, case: number };
-  process.send!(report, () => process.exit());
+  report(true, () => process.exit());
 }
 
 async function runCase(): Promise<void> {
@@ -101,7 +114,7 @@ while (number < counted && broken === undefined) {
   await runCase();
   if (broken === undefined) number++;
 }
-seen.choices = 0;
+for (const name of Object.keys(seen) as (keyof typeof seen)[]) seen[name] = 0;
 collect();
 base = process.memoryUsage.rss();
 isWarm = true;
@@ -109,7 +122,8 @@ lag = memory = 0;
 last = { wall: real.now(), cpu: cpu() };
 while (broken === undefined) {
   await runCase();
-  if (broken !== undefined || seen.choices >= choices) break;
+  if (broken !== undefined || reported + seen.choices >= choices) break;
+  if (seen.choices >= REPORTED) report(false);
   number++;
 }
 finish();
