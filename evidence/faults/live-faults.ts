@@ -251,6 +251,11 @@ export const HUB_FAULTS: readonly Fault[] = [
     ['src/session/hub-options.ts', "assertIncludes(patterns, OFFERED_PATTERNS[0]!, 'patterns');", ''],
   ),
   fault('hub-masks-its-frames', 'first-contact', 'WebSocket: a frame of the hub is masked', MASKED),
+  fault('hub-sends-nothing-back', 'first-contact messages ping not-utf8', 'echo: nothing is ever sent back', [
+    PEERS,
+    "event.type === 'message' && !silent",
+    "event.type === 'message' && silent",
+  ]),
   fault(
     'hub-rewrites-json',
     'first-contact verbatim',

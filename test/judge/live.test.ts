@@ -329,7 +329,22 @@ test('finds an implementation that does not send messages back', async () => {
   const faults = { silent: true as const, patience: IMPATIENT, only: ['messages', 'low-order-key'] };
   for (const verdicts of [await judgeClient(faults), await judgeHub(faults)]) {
     assert.equal(scenes(verdicts, 'failed'), ['messages']);
+    assert.match(verdicts[0]!.failure!.causes.join(), /^echo: nothing is ever sent back/);
   }
+});
+
+test('does not say that nothing comes back if one message did', async () => {
+  const late = { where: 'the JSON message, sent back', expected: 'this message', got: 'nothing within 1 s' };
+  const silent: Scene<undefined> = {
+    name: 'silent',
+    comment: '',
+    play: () => Promise.reject(new Failure(late)),
+  };
+  const echoes: Scene<undefined> = { name: 'echoes', comment: '', play: async () => {} };
+  const connect = async (): Promise<Connection> =>
+    ({ close: () => {}, hasEchoed: true }) as unknown as Connection;
+  const [verdict] = await playScenes([silent, echoes], undefined, connect, COMMON);
+  assert.equal(verdict!.failure!.causes, []);
 });
 
 test('lists the scenes if one is asked for that does not exist', async () => {

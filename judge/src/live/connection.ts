@@ -54,6 +54,8 @@ export class Connection {
   isClosed = false;
   /** The close code and reason of the other side; 1006 if there was no close frame. None over MQTT. */
   closing: Closing | undefined;
+  /** Whether a message came back. */
+  hasEchoed = false;
   /** Sends the next message in fragments, if the transport has them. */
   splitsNext = false;
   /** The masks of the frames that have arrived from a client, in hexadecimal. */

@@ -5,6 +5,7 @@ import { didYouMean } from '../closest.ts';
 import type { Difference } from '../difference.ts';
 import { Declined, Failure, runTest, type Verdict } from '../verdict.ts';
 import type { Connection, Patience } from './connection.ts';
+import { SENT_BACK } from './talk.ts';
 
 export interface LiveOptions {
   /** The PSK of a hub, from its node id. */
@@ -81,6 +82,7 @@ export async function playScenes<Player, Link extends Connection>(
   { onStart, onVerdict }: LiveOptions,
 ): Promise<Verdict[]> {
   const verdicts: Verdict[] = [];
+  let hasEchoed = false;
   for (const [index, { name, comment, isChoice, accessKey, mayEnd, play }] of scenes.entries()) {
     onStart?.(name, index + 1, scenes.length);
     let connection: Link | undefined;
@@ -93,6 +95,7 @@ export async function playScenes<Player, Link extends Connection>(
         });
         const next = async (): Promise<Link> => {
           connection?.close(1000);
+          hasEchoed ||= connection?.hasEchoed === true;
           connection = await connect(accessKey);
           return connection;
         };
@@ -102,8 +105,20 @@ export async function playScenes<Player, Link extends Connection>(
       },
     );
     connection?.close(1000);
+    hasEchoed ||= connection?.hasEchoed === true;
     verdicts.push(verdict);
     onVerdict?.(verdict, index + 1, scenes.length);
   }
-  return verdicts;
+  return hasEchoed ? verdicts : verdicts.map(withoutEcho);
+}
+
+const NO_ECHO =
+  'echo: nothing is ever sent back; for live mode the other side sends back each message that it receives, JSON as JSON and binary as binary';
+
+/** Names the cause of a failure that all have in common if nothing ever comes back. */
+function withoutEcho(verdict: Verdict): Verdict {
+  const { failure } = verdict;
+  const isSilent = failure?.difference.where.endsWith(SENT_BACK) && /^nothing /.test(failure.difference.got);
+  if (failure === undefined || failure.causes.length > 0 || !isSilent) return verdict;
+  return { ...verdict, failure: { ...failure, causes: [NO_ECHO] } };
 }

@@ -72,8 +72,8 @@ export class Talk {
   async expectText(text: string): Promise<void> {
     const bytes = utf8ToBytes(text);
     this.sendFrames(splitMessage('json', bytes));
-    const where = 'the JSON message, sent back';
-    const back = await this.#receive(where);
+    const where = `the JSON message${SENT_BACK}`;
+    const back = await this.#receiveBack(where);
     if (equalBytes(back.bytes, bytes)) return;
     const isSame = isSameJson(back.bytes, bytes);
     const got = JSON.stringify(bytesToUtf8(back.bytes) ?? 'no UTF-8');
@@ -81,8 +81,8 @@ export class Talk {
   }
 
   async expectBack(kind: MessageKind, bytes: Uint8Array, isLong = false): Promise<void> {
-    const where = `the ${kind} message of ${bytes.length} bytes, sent back`;
-    const back = await this.#receive(where, isLong);
+    const where = `the ${kind} message of ${bytes.length} bytes${SENT_BACK}`;
+    const back = await this.#receiveBack(where, isLong);
     const isSame = kind === 'binary' ? equalBytes(back.bytes, bytes) : isSameJson(back.bytes, bytes);
     if (back.kind === kind && isSame) return;
     const got = `a different ${back.kind} message of ${back.bytes.length} bytes`;
@@ -90,6 +90,12 @@ export class Talk {
       { where, expected: 'the message that was sent', got },
       mistakesInEcho(kind, bytes, back),
     );
+  }
+
+  async #receiveBack(what: string, isLong = false): Promise<Message> {
+    const message = await this.#receive(what, isLong);
+    this.#connection.hasEchoed = true;
+    return message;
   }
 
   async #receive(
@@ -131,6 +137,8 @@ export class Talk {
   }
 }
 
+/** Ends what is waited for where a message must come back. */
+export const SENT_BACK = ', sent back';
 const NO_HELLO = 'HELLO: there is no sealed HELLO; the first sealed message of a client must be one';
 const HELLO_IN_CLEAR =
   'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
