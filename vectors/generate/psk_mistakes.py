@@ -66,6 +66,11 @@ def inputs(password, node_id):
     yield "salt: NFD", right, sha256(unicodedata.normalize("NFD", node_id))
     yield "salt: line feeds", right, sha256(node_id.replace("\n", "\r\n"))
     yield "salt: with NUL", right, sha256(node_id + "\0")
+    yield "salt: with a line feed", right, sha256(node_id + "\n")
+    yield "salt: upper case", right, sha256(node_id.upper())
+    yield "salt: upper-case hexadecimal", right, salt.hex().upper().encode()
+    yield "salt: UTF-16", right, hashlib.sha256(node_id.encode("utf-16-le")).digest()
+    yield "salt: 16 bytes, then zeros", right, salt[:16] + bytes(16)
     yield "salt: quoted", right, sha256(f'"{node_id}"')
     yield "salt: ends at U+0000", right, sha256(node_id.split("\0")[0])
     yield "salt: without U+0000", right, sha256(node_id.rstrip("\0"))
@@ -84,6 +89,15 @@ def inputs(password, node_id):
     yield "password: UTF-16", password.encode("utf-16-le"), salt
     yield "password: with NUL", (password + "\0").encode(), salt
     yield "password: hashed", sha256(password), salt
+    yield "password: hashed in hexadecimal", sha256(password).hex().encode(), salt
+    yield "password: hashed with SHA-512", hashlib.sha512(password.encode()).digest(), salt
+    yield "password: base64", base64.b64encode(password.encode()), salt
+    yield "password: with a line feed", (password + "\n").encode(), salt
+    yield "password: upper case", password.upper().encode(), salt
+    yield "password: quoted", f'"{password}"'.encode(), salt
+    yield "password: big-endian UTF-16", password.encode("utf-16-be"), salt
+    yield "password: after the node id", (node_id + password).encode(), salt
+    yield "password: before the node id", (password + node_id).encode(), salt
     yield "password: hexadecimal", password.encode().hex().encode(), salt
     yield "arguments", salt, right
     yield "swapped", node_id.encode(), sha256(password)

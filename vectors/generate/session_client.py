@@ -200,7 +200,7 @@ def forms():
     wordy.answer(envelop=lambda message: shake(pattern="XXpsk2", suite=CHACHAPOLY, msg=message.hex()))
 
     payload = b'{"x-vendor":[1.0],"encoding":"JSON-B64"}'
-    further = Client("message 2 with a field that nobody knows", ["Message2Payload"]).connect(payload, "JSON-B64")
+    further = Client("message 2 that names an encoding, and a field that nobody knows", ["Message2Payload"]).connect(payload, "JSON-B64")
     null = Client("message 2 with null for an encoding", ["Message2Payload"]).connect(b'{"encoding":null}')
     return [test.test() for test in [as_bytes, named, upper, wordy, further, null]]
 

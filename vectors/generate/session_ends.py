@@ -85,6 +85,8 @@ def xx_client_ends():
     tests.append(chunk.receive_frame(b"\x02[").closed(1008))
     twice = Client("the first close is the one that counts", ["CloseCode"]).hello().closed(1006)
     tests.append(twice.closed(1008).closed("timeout").ignore(envelope("hello", HELLO)))
+    late = Client("what arrives after the close is ignored, whatever it is", ["CloseCode"]).hello().closed(1006)
+    tests.append(late.ignore("{", "[]", envelope("bus", {}), envelope("shake", {}), b"\xff", b""))
     status = Client("the first close is the one that counts, with a status", ["CloseStatus"]).closed(status=503)
     tests.append(status.closed(status=401).closed(1008))
     return [test.test() for test in tests]

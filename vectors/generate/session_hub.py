@@ -188,6 +188,11 @@ def greetings():
         .hear("{}")
         .end(),
         hub("HELLO with fields that nobody knows").greet(envelope("hello", further)).hear("{}").end(),
+        hub("HELLO with a session alone").greet(envelope("hello", {"session": {}})).hear("{}").end(),
+        hub("HELLO with null for site id and public key")
+        .greet(envelope("hello", {**GREETING_PAYLOAD, "site_id": None, "pubkey": None}))
+        .hear("{}")
+        .end(),
         hub("a second HELLO is a message like any other").greet().hear(GREETING).end(),
         told("another message", frame(0, bus.encode()), "no-hello", delivered(bus)),
         told("JSON that is no envelope", frame(0, b"[]"), "no-hello", delivered("[]")),

@@ -30,6 +30,11 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   'without U+0000': 'U+0000 at the end of the node id is left out; all of it is hashed',
   'BLAKE2b of 16 bytes':
     'the salt is the BLAKE2b of the node id in 16 bytes (those that crypto_pwhash takes); it is the 32 bytes of its SHA-256',
+  'with a line feed': 'the node id is hashed with a line feed after it; it is hashed as it came',
+  'upper case': 'the node id is hashed in upper case; it is hashed as it came',
+  'upper-case hexadecimal': 'the salt is the SHA-256 in upper-case hexadecimal; it is the 32 bytes',
+  'UTF-16': 'the node id is encoded as UTF-16; it is encoded as UTF-8',
+  '16 bytes, then zeros': 'the salt is half of the SHA-256, then zeros; it is all 32 bytes',
   quoted: 'the node id is hashed with quotation marks; it is hashed as it came',
 };
 
@@ -46,6 +51,15 @@ const IN_PASSWORD: { readonly [mistake: string]: string } = {
   'without U+0000': 'U+0000 at the end of the password is left out; it is taken as it is',
   'with NUL': 'the password has a NUL after it; it is taken as it is',
   hashed: 'the password is hashed first; it is taken as it is',
+  'hashed in hexadecimal': 'the password is hashed first, in hexadecimal; it is taken as it is',
+  'hashed with SHA-512': 'the password is hashed first, with SHA-512; it is taken as it is',
+  base64: 'the password is taken in base64; it is taken as it is',
+  'with a line feed': 'the password has a line feed after it; it is taken as it is',
+  'upper case': 'the password is taken in upper case; it is taken as it is',
+  quoted: 'the password has quotation marks around it; it is taken as it is',
+  'big-endian UTF-16': 'the password is encoded as UTF-16, big-endian; it is encoded as UTF-8',
+  'after the node id': 'the node id is put before the password; it is taken as it is',
+  'before the node id': 'the node id is put after the password; it is taken as it is',
   hexadecimal: 'the password is taken in hexadecimal; it is taken as it is',
 };
 
@@ -75,7 +89,7 @@ function sentence(name: string): string {
   if (what === 'arguments') return 'password and salt are swapped';
   if (what === 'data') return 'Argon2id has the node id as its associated data; it has none';
   if (what === 'hashed') return 'it is hashed; it is what Argon2id returns';
-  if (what === 'length') return `it has ${value} bytes; it has 32`;
+  if (what === 'length') return `Argon2id is asked for ${value} bytes; it is asked for 32`;
   if (what === 'version') return 'the version of Argon2id is 0x10; it is 0x13';
   if (what === 'swapped') return 'password and node id are swapped';
   return `the algorithm is ${what === 'argon2i' ? 'Argon2i' : 'Argon2d'}; it is Argon2id`;
