@@ -292,11 +292,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ['keys: the unused top bit of a public key is cleared', 'accepts what has to be refused'],
     [HANDSHAKE, 'this.re = copyBytes(field);', 'this.re = copyBytes(field);\n        this.re[31] &= 0x7f;'],
   ),
-  fault('trailing-bytes-ignored', NOISE, 'accepts what has to be refused: message 3 with a byte more', [
-    HANDSHAKE,
-    'this.open(work.input.subarray(work.read), errors.payloadNotAuthentic)',
-    'this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), errors.payloadNotAuthentic)',
-  ]),
+  fault(
+    'trailing-bytes-ignored',
+    NOISE,
+    'refuses what has to be accepted: payload of message 3 as payload-not-',
+    [
+      HANDSHAKE,
+      'this.open(work.input.subarray(work.read), errors.payloadNotAuthentic)',
+      'this.open(this.pattern.staticKeysKnown || this.nextMessage < 2 ? work.input.subarray(work.read) : work.input.subarray(work.read, work.read + 16), errors.payloadNotAuthentic)',
+    ],
+  ),
   fault(
     'oversized-messages-read',
     'handshake open',
@@ -750,7 +755,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   fault(
     'false-is-true',
     'identity',
-    [],
+    ['identity.mqtt.tls is true where it is false', 'identity.protocols.wss is true where it is false'],
     [FIELDS, "const FALSE = ['0', 'false', 'no', 'off'];", "const FALSE = ['0', 'false'];"],
   ),
   fault(
@@ -768,12 +773,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "return returned === declared || returned.slice(returned.indexOf(':') + 1) === declared;",
     'return returned === declared;',
   ]),
-  fault(
-    'first-completion-ends',
-    'reply schedule',
-    [],
-    [COLLECTOR, "completion: 'completed',", "completion: 'handled',"],
-  ),
+  fault('first-completion-ends', 'reply schedule', 'state has "done" where "completed" is due', [
+    COLLECTOR,
+    "completion: 'completed',",
+    "completion: 'handled',",
+  ]),
   fault(
     'soft-failure-ends',
     'reply schedule',

@@ -117,7 +117,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'message-2-must-not-repeat-names',
     'session',
-    [],
+    'on message 2 a client gives nothing where pin, envelope, sealed message, ready are due',
     [
       SESSION,
       'elif what in ("message 1", "later message") and self.state == "awaiting-message-2":',
@@ -134,7 +134,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'float(version.token) < 3',
     'int(version.token) < 3',
   ]),
-  fault('version-in-quotes', 'session', 'accepts what has to be refused: version "3"', [
+  fault('version-in-quotes', 'session', 'a session takes what it refuses as protocol-version: version "3"', [
     ENVELOPES,
     '    if not isinstance(version, protocol.Number)',
     '    version = protocol.Number(version) if version in ("3", "4") else version\n    if not isinstance(version, protocol.Number)',
@@ -247,7 +247,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'one-counter-for-both-directions',
     'handshake session',
-    'accepts what has to be refused: a transport message after one that was lost',
+    'nonce: one counter serves both directions',
     [
       PROTOCOL,
       'return self.run(self.sending.encrypt_with_ad, plaintext, len(plaintext) + TAG)',
@@ -264,16 +264,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        protocol = self.noise.noise_protocol\n',
     '        protocol = self.noise.noise_protocol\n        protocol.cipher_state_encrypt.n = protocol.cipher_state_decrypt.n = 1\n',
   ]),
-  fault(
-    'empty-message-has-no-frame',
-    'split session',
-    [],
-    [
-      PROTOCOL,
-      '    if len(payload) <= MAX_CHUNK:\n',
-      '    if not payload:\n        return []\n    if len(payload) <= MAX_CHUNK:\n',
-    ],
-  ),
+  fault('empty-message-has-no-frame', 'split session', 'frames has fewer items than are due', [
+    PROTOCOL,
+    '    if len(payload) <= MAX_CHUNK:\n',
+    '    if not payload:\n        return []\n    if len(payload) <= MAX_CHUNK:\n',
+  ]),
   fault('empty-chunks-refused', 'reassemble session', 'frame: an empty chunk', [
     PROTOCOL,
     '        if marker in KINDS:\n            if self.kind',
@@ -364,7 +359,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'noise-told-apart',
     'session',
-    [],
+    'a client refuses message 2 as bad-handshake-payload where it is psk-differs',
     [
       SESSION,
       'is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")',
@@ -556,16 +551,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     ],
   ),
   // MQTT and addresses
-  fault(
-    'status-without-key',
-    'topics',
-    [],
-    [
-      MQTT,
-      'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}',
-      'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}\n        derived = {**derived, "status": f"{scope}status"} if last else {}',
-    ],
-  ),
+  fault('status-without-key', 'topics', 'refuses what has to be accepted, as topic-out-of-scope', [
+    MQTT,
+    'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}',
+    'derived = {name: f"{scope}{level}/{last}" for name, level in names.items()} if last else {}\n        derived = {**derived, "status": f"{scope}status"} if last else {}',
+  ]),
   fault('wss-on-8084', 'broker', 'broker: the default port of wss is 8084', [
     MQTT,
     '"wss": 443',
@@ -592,26 +582,25 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'encode(f"{user_agent}:{access_key}")',
     'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
   ]),
-  fault('query-replaced', 'authorization', 'authorization: the other fields of the query are left out', [
-    AUTHORIZATION,
-    'if field and name_of(field) != "authorization"]',
-    'if field == ""]',
-  ]),
-  // Binary messages
   fault(
-    'binary-zeros-at-the-end',
-    'encode-binary',
-    [],
-    [
-      BINARY,
-      'return head.to_bytes((length + 7) // 8)',
-      'return (head << -length % 8).to_bytes((length + 7) // 8)',
-    ],
+    'query-replaced',
+    'authorization',
+    ['authorization: the other fields of the query are left out', 'url has "&", which is not due'],
+    [AUTHORIZATION, 'if field and name_of(field) != "authorization"]', 'if field == ""]'],
   ),
+  // Binary messages
+  fault('binary-zeros-at-the-end', 'encode-binary', 'binary: 0 zeros come before the first bit that is set', [
+    BINARY,
+    'return head.to_bytes((length + 7) // 8)',
+    'return (head << -length % 8).to_bytes((length + 7) // 8)',
+  ]),
   fault(
     'binary-raw-deflate',
     'decode-binary',
-    'refuses what has to be accepted, such as: a compressed message of type bus',
+    [
+      'refuses what has to be accepted, such as: a compressed message of type bus',
+      'the error is "bad-compression" where it is "bad-metadata"', // of metadata that it never sees
+    ],
     [BINARY, 'zlib.decompressobj()', 'zlib.decompressobj(-15)'],
   ),
   fault(

@@ -154,11 +154,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'passes=3, memory=65536',
     'passes=3, memory=32768',
   ]),
-  fault('short-psk', 'psk', 'psk: it has 16 bytes', [
-    PROTOCOL,
-    'lanes=1, length=KEY)',
-    'lanes=1, length=16)',
-  ]),
+  fault(
+    'short-psk',
+    'psk',
+    ['psk: Argon2id is asked for 16 bytes', 'psk: it has 16 bytes'],
+    [PROTOCOL, 'lanes=1, length=KEY)', 'lanes=1, length=16)'],
+  ),
   fault('hubs-preference', 'select session', 'selection: the hub’s list decides', [
     PROTOCOL,
     'suites = [suite for suite in own_suites if suite in offered_suites]',
@@ -238,16 +239,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'prologue: it ends with the protocol name without Noise_',
     [PROTOCOL, '+ name.encode()', '+ name[6:].encode()'],
   ),
-  fault(
-    'pattern-before-suite',
-    'select',
-    [],
-    [
-      PROTOCOL,
-      '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
-      '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
-    ],
-  ),
+  fault('pattern-before-suite', 'select', 'the error is "no-common-pattern" where it is "no-common-suite"', [
+    PROTOCOL,
+    '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
+    '    if not any(pattern in offered_patterns for pattern in PATTERNS):\n        raise Refused("no-common-pattern")\n    suites = [suite for suite in own_suites if suite in offered_suites]\n',
+  ]),
   fault('one-pass', 'psk', 'psk: Argon2id has a time cost of 1;', [
     PROTOCOL,
     'passes=3, memory',
@@ -283,11 +279,12 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'passes=3, memory=65536, lanes=1',
     'passes=1, memory=65536, lanes=4',
   ]),
-  fault('psk-of-64-bytes', 'psk', 'psk: it has 64 bytes', [
-    PROTOCOL,
-    'lanes=1, length=KEY)',
-    'lanes=1, length=64)',
-  ]),
+  fault(
+    'psk-of-64-bytes',
+    'psk',
+    ['psk: Argon2id is asked for 64 bytes', 'psk: it has 64 bytes'],
+    [PROTOCOL, 'lanes=1, length=KEY)', 'lanes=1, length=64)'],
+  ),
   fault('psk-hashed', 'psk', 'psk: it is hashed', [
     PROTOCOL,
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
@@ -400,16 +397,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'return completed(kind, bytes',
     'return completed("json" if marker == FINAL else kind, bytes',
   ]),
-  fault(
-    'binary-decoded',
-    'reassemble session',
-    [],
-    [
-      PROTOCOL,
-      'return {"type": "message", "kind": kind, "bytes": payload}',
-      'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
-    ],
-  ),
+  fault('binary-decoded', 'reassemble session', 'binary: a message is decoded as text', [
+    PROTOCOL,
+    'return {"type": "message", "kind": kind, "bytes": payload}',
+    'payload.decode()\n        return {"type": "message", "kind": kind, "bytes": payload}',
+  ]),
   fault(
     'unknown-markers-accepted',
     'reassemble',

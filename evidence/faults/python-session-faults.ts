@@ -10,16 +10,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'kind = envelope["msg_type"]\n',
     'kind = envelope["msg_type"].lower()\n',
   ]),
-  fault(
-    'repaired-payload',
-    'session',
-    [],
-    [
-      'hub_envelopes.py',
-      'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
-      'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
-    ],
-  ),
+  fault('repaired-payload', 'session', 'accepts what has to be refused, such as: no payload', [
+    'hub_envelopes.py',
+    'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
+    'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
+  ]),
   fault(
     'hub-key-compared-late',
     'session',
@@ -35,7 +30,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
       'yield shake(msg=self.handshake.write().hex())\n            self.enforce_pin(hub_key)\n',
     ],
   ),
-  fault('psk-blamed-for-kk', 'session', 'psk-suspect: the event comes where it is not due', [
+  fault('psk-blamed-for-kk', 'session', 'on message 2 a client gives psk-suspect where pin-suspect is due', [
     SESSION,
     'yield from self.doubt_pin()\n                raise',
     'yield event("psk-suspect", nodeId=self.node_id)\n                raise',
@@ -112,7 +107,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'float(version.token) < 3',
     'float(version.token) != 3',
   ]),
-  fault('version-not-needed', 'session', 'accepts what has to be refused: no version', [
+  fault('version-not-needed', 'session', 'a client takes HANDSHAKE that it refuses as protocol-version', [
     'hub_envelopes.py',
     'payload.get("max_protocol_version")\n',
     'payload.get("max_protocol_version", protocol.Number("3"))\n',
@@ -156,7 +151,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
   fault(
     'hub-offers-kk-to-all',
     'session',
-    [],
+    'start, transmit.text.payload.noise.patterns has more items than are due',
     [SESSION, 'if pattern != "KKpsk0" or client_key is not None]', 'if True]'],
   ),
   fault('hub-takes-any-suite', 'session', 'negotiation: a hub takes a suite that it did not offer', [
@@ -175,11 +170,43 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',
     '            self.state = "ready"\n            yield self.ready',
   ]),
-  fault('status-403-is-a-loss', 'session', 'closed, ended.reason is "dropped" where it is "refused"', [
+  fault('status-429-is-no-hub', 'session', 'endings: status 429 is taken for an answer of something else', [
     SESSION,
-    'in (401, 403)',
-    'in (401,)',
+    'status in (408, 429)',
+    'status == 408',
   ]),
+  fault('status-408-is-no-hub', 'session', 'endings: status 408 is taken for an answer of something else', [
+    SESSION,
+    'status in (408, 429)',
+    'status == 429',
+  ]),
+  fault(
+    'psks-looked-up-in-lower-case',
+    'session',
+    'psk: stored ones are looked up by the node id in lower case',
+    [SESSION, 'self.psks.get(self.node_id)', 'self.psks.get(self.node_id.lower())'],
+  ),
+  fault(
+    'salt-of-a-normalized-node-id',
+    'psk session',
+    ['psk: the node id is normalized to NFC', 'node id: it is taken in NFC'],
+    [
+      'hub_protocol.py',
+      'return hashlib.sha256(encode(node_id)).digest()',
+      'import unicodedata\n    return hashlib.sha256(encode(unicodedata.normalize("NFC", node_id))).digest()',
+    ],
+  ),
+  fault('on-is-no-flag', 'topics broker', 'flags: the word "on" is not read as true', [
+    MQTT,
+    '("1", "true", "yes", "on")',
+    '("1", "true", "yes")',
+  ]),
+  fault(
+    'status-403-is-no-refusal',
+    'session',
+    'endings: status 403 is taken for an answer of something else',
+    [SESSION, 'in (401, 403)', 'in (401,)'],
+  ),
   fault('close-1005-is-a-refusal', 'session', 'endings: close code 1005 is taken for a refusal', [
     SESSION,
     'if code == REFUSAL else',

@@ -1,12 +1,12 @@
 /** Plants one fault, judges it, and says what the report names. */
 import { rmSync } from 'node:fs';
 import { type Fields, ProcessAdapter } from '../../judge/src/adapter.ts';
+import { type Group, groupFailures } from '../../judge/src/groups.ts';
 import { connectTo } from '../../judge/src/live/connect.ts';
 import { listen } from '../../judge/src/live/listen.ts';
 import { connectOverMqtt } from '../../judge/src/live/mqtt-connect.ts';
 import { listenOverMqtt } from '../../judge/src/live/mqtt-listen.ts';
 import { authorizedUrl } from '../../judge/src/protocol.ts';
-import { type Group, groupFailures } from '../../judge/src/report.ts';
 import { runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { NODE_ID, pskFor } from '../../test/judge/peers.ts';

@@ -9,6 +9,10 @@ export interface Difference {
   readonly got: string;
   /** The code of a refusal, if it is one. */
   readonly code?: string;
+  /** What the implementation does wrong, in words that are the same wherever it is the same. */
+  readonly says?: string;
+  /** The same, with less of it. */
+  readonly gist?: string;
   /** Both as text with escapes, if the bytes are UTF-8, and the position of the difference in it. */
   readonly text?: { readonly expected: string; readonly got: string; readonly caret: number };
   /** Both values, if `expected` or `got` is only a part: strings as they are, others as JSON. */
@@ -141,4 +145,90 @@ function own(object: { readonly [name: string]: unknown }, name: string): unknow
 
 function isObject(value: unknown): value is { readonly [name: string]: unknown } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+type Pair<Value> = readonly [right: Value, got: Value];
+
+/** The change that makes each value of what it should be, with the verb; `undefined` if they have none in common. */
+export function commonChange(pairs: readonly Pair<unknown>[]): string | undefined {
+  if (pairs.every(isPairOf('string'))) return changeOfStrings(pairs as Pair<string>[]);
+  const counts = pairs.map(
+    ([right, got]) => [Number(/^(\d+) of them$/.exec(String(right))?.[1]), got] as const,
+  );
+  if (counts.every(([right, got]) => !Number.isNaN(right) && typeof got === 'number'))
+    return changeOfCounts(counts as Pair<number>[]);
+  return pairs.every(isPairOf('number')) ? changeOfNumbers(pairs as Pair<number>[]) : undefined;
+}
+
+const isPairOf =
+  (type: string) =>
+  ([right, got]: Pair<unknown>): boolean =>
+    typeof right === type && typeof got === type;
+
+const encodings: readonly (readonly [how: string, encode: (text: string) => string])[] = [
+  ['is in upper case', (text) => text.toUpperCase()],
+  ['is in lower case', (text) => text.toLowerCase()],
+  ['is trimmed', (text) => text.trim()],
+  ['is percent-encoded', (text) => encodeURIComponent(text)],
+  ['is in base64', (text) => Buffer.from(text).toString('base64')],
+  ['is in hexadecimal', (text) => Buffer.from(text).toString('hex')],
+  ['is normalized to NFC', (text) => text.normalize('NFC')],
+  ['is in reverse order', (text) => [...text].reverse().join('')],
+];
+
+function changeOfStrings(pairs: readonly Pair<string>[]): string | undefined {
+  const known = encodings.find(([, encode]) => pairs.every(([right, got]) => encode(right) === got));
+  if (known !== undefined) return known[0];
+  const { length } = pairs[0]![1];
+  const isCut = pairs.every(([right, got]) => got.length === length && right.startsWith(got));
+  if (isCut && pairs.length > 1) return `is cut to ${length} characters`;
+  const [[removed, put], ...others] = pairs.map(replacement) as [Pair<string>, ...Pair<string>[]];
+  const isSame = others.every(([from, to]) => from === removed && to === put);
+  if (!isSame || removed.length + put.length > MAX_SHOWN) return everywhere(pairs);
+  const [from, to] = [removed, put].map((text) => JSON.stringify(text));
+  if (removed === '') return `has ${to}, which is not due`;
+  return put === '' ? `lacks ${from}` : `has ${to} where ${from} is due`;
+}
+
+const MAX_SHOWN = 60; // characters
+
+/** A character that is another one wherever it occurs. */
+function everywhere(pairs: readonly Pair<string>[]): string | undefined {
+  const [right, got] = pairs[0]!;
+  const at = [...right].findIndex((character, index) => character !== [...got][index]);
+  const [from, to] = [[...right][at], [...got][at]];
+  if (from === undefined || to === undefined) return undefined;
+  const isSo = pairs.every(([expected, other]) => expected.split(from).join(to) === other);
+  return isSo ? `has ${JSON.stringify(to)} where ${JSON.stringify(from)} is due` : undefined;
+}
+
+/** What was taken out of a string, and what was put in its place. */
+function replacement([right, got]: Pair<string>): Pair<string> {
+  let [start, end] = [0, 0];
+  while (start < right.length && right[start] === got[start]) start++;
+  const most = Math.min(right.length, got.length) - start;
+  while (end < most && right.at(-1 - end) === got.at(-1 - end)) end++;
+  return [right.slice(start, right.length - end), got.slice(start, got.length - end)];
+}
+
+/** Lists of another length. */
+function changeOfCounts(pairs: readonly Pair<number>[]): string | undefined {
+  const [[right, got]] = pairs as [Pair<number>];
+  const isMore = got > right;
+  if (!pairs.every(([expected, other]) => other > expected === isMore)) return undefined;
+  return `has ${isMore ? 'more' : 'fewer'} items than are due, such as ${got} in place of ${right}`;
+}
+
+function changeOfNumbers(pairs: readonly Pair<number>[]): string | undefined {
+  const [[right, got]] = pairs as [Pair<number>];
+  const most = pairs.map(([expected, other]) => `${other} where it is ${expected}`);
+  const such = `such as ${most[0]}`;
+  if (pairs.length > 1 && pairs.every(([expected, other]) => other - expected === got - right))
+    return `is ${Math.abs(got - right)} too ${got > right ? 'large' : 'small'}, ${such}`;
+  const ratio = got / right;
+  const isRatio = Number.isInteger(ratio) || Number.isInteger(1 / ratio);
+  if (pairs.length > 1 && isRatio && pairs.every(([expected, other]) => other / expected === ratio))
+    return `is ${ratio} times what it is, ${such}`;
+  if (pairs.every(([expected, other]) => other > expected)) return `is too large, ${such}`;
+  return pairs.every(([expected, other]) => other < expected) ? `is too small, ${such}` : undefined;
 }

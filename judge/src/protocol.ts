@@ -12,7 +12,7 @@ export type { Cipher } from '../../src/crypto/crypto.ts';
 export { isLowOrder } from '../../src/crypto/low-order.ts';
 export { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 export { type ErrorCode, LocalError, type RemoteCode, RemoteError } from '../../src/errors.ts';
-export { REMOTE_ERRORS } from '../../src/errors-table.ts';
+export { LOCAL_ERRORS, REMOTE_ERRORS } from '../../src/errors-table.ts';
 export { authorizedUrl } from '../../src/identity/authorized-url.ts';
 export { selectEndpoint } from '../../src/identity/endpoint.ts';
 export type { Identity } from '../../src/identity/identity.ts';

@@ -1,6 +1,7 @@
 /** The outcome of one test, and how a check reports anything but success. */
 import { CannotRun, type Fields } from './adapter.ts';
 import { type Difference, firstDifference, show } from './difference.ts';
+import { LOCAL_ERRORS, REMOTE_ERRORS } from './protocol.ts';
 import { refusalCodes, type Vector } from './vectors.ts';
 
 /** The description of a test before it runs. */
@@ -149,7 +150,9 @@ const UPPER_CASE =
 export function checkValue(where: string, expected: unknown, got: unknown, findCauses?: () => Causes): void {
   const difference = firstDifference(where, expected, got);
   if (difference === undefined) return;
-  const isUpperCase = firstDifference(where, expected, withLowerCaseHex(got)) === undefined;
+  // In an envelope the implementation has written the digits, not the adapter.
+  const isOfAdapter = !/\btext\b/.test(where);
+  const isUpperCase = isOfAdapter && firstDifference(where, expected, withLowerCaseHex(got)) === undefined;
   throw new Failure(difference, isUpperCase ? [UPPER_CASE] : findCauses?.());
 }
 
@@ -176,6 +179,21 @@ function isOwnWord(error: unknown): boolean {
   return refuses(error) && !refusalCodes().has(error);
 }
 
+/** The sentence for another code than the right one. */
+function saidOf(code: string, error: unknown, where: string): { readonly says?: string } {
+  if (!refuses(error)) return {};
+  const what = /, (\w+\.error)$/.exec(where)?.[1] ?? 'the error';
+  const means = MEANINGS[code]?.means;
+  return {
+    says: `${what} is ${show(error)} where it is ${show(code)}${means === undefined ? '' : ` (${means})`}`,
+  };
+}
+
+const MEANINGS: { readonly [code: string]: { readonly means: string } } = {
+  ...LOCAL_ERRORS,
+  ...REMOTE_ERRORS,
+};
+
 /** An implementation refuses with the code of the vector, or with `refused` if it does not distinguish causes. */
 export function checkRefusal(
   code: string,
@@ -188,7 +206,13 @@ export function checkRefusal(
   const got = error === undefined ? show(response) : `the error ${show(error)}`;
   const causes = isOwnWord(error) ? [OWN_WORDS] : findCauses?.();
   throw new Failure(
-    { where, expected: `the error ${show(code)}, or "refused"`, got, ...codeOf(error) },
+    {
+      where,
+      expected: `the error ${show(code)}, or "refused"`,
+      got,
+      ...codeOf(error),
+      ...saidOf(code, error, where),
+    },
     causes,
     error === undefined,
   );

@@ -5,7 +5,10 @@ import { hsalsa } from '@noble/ciphers/salsa.js';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Fields } from '../../judge/src/adapter.ts';
-import { mistakesInCanonicalJson, mistakesInPrologue } from '../../judge/src/mistakes/json.ts';
+import { mistakesInBinary } from '../../judge/src/mistakes/binary.ts';
+import { mistakesInPauses } from '../../judge/src/mistakes/decisions.ts';
+import { saidOfEvents } from '../../judge/src/mistakes/events.ts';
+import { mistakesInCanonicalJson, mistakesInPrologue, saidOfJson } from '../../judge/src/mistakes/json.ts';
 import { mistakesInPsk } from '../../judge/src/mistakes/known-psks.ts';
 import {
   handshakeWith,
@@ -21,6 +24,7 @@ import { otherCipher, otherSecret } from '../../judge/src/mistakes/other-primiti
 import { PSK_MISTAKES } from '../../judge/src/mistakes/psk-mistakes.ts';
 import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Causes } from '../../judge/src/verdict.ts';
+import { createAdapter } from '../../ports/typescript/adapter.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { argon2id } from '../../src/noise/argon2id.ts';
 import type { Suite } from '../../src/noise/patterns.ts';
@@ -337,6 +341,7 @@ test('finds nothing in a response that is not a string of hexadecimal digits', (
   assert.equal(mistakesInPrologue('{}', '{}', 'name', 'xyz'), []);
 });
 
+const received = (envelope: object): Fields => ({ do: 'receive', text: JSON.stringify(envelope) });
 const isUtf8 = (bytes: Uint8Array): boolean => Buffer.from(Buffer.from(bytes).toString()).equals(bytes);
 
 type Answer = (test: Vector, step: number) => Fields | undefined;
@@ -413,6 +418,19 @@ const SESSION_MISTAKES: readonly (readonly [cause: string, answer: Answer])[] = 
       const [nodeId] = Object.keys(test.steps[0].pins ?? {});
       if (nodeId !== nodeId?.toLowerCase()) return events.map((event) => replaced(event, 'KKpsk0', 'XXpsk2'));
       return test.comment === "a pinned hub's name in capitals" && endsWith(events, 'unknown-hub')
+        ? [{ type: 'psk-needed' }]
+        : undefined;
+    }),
+  ],
+  [
+    'psk: stored ones are looked up by the node id in lower case',
+    session((events, _step, test) => {
+      const [nodeId] = Object.keys(test.steps[0].psks ?? {});
+      if (test.comment === 'a stored PSK of another hub, whose name differs in case')
+        return events.some(({ type }) => type === 'psk-needed')
+          ? [{ type: 'transmit', text: '' }]
+          : undefined;
+      return nodeId !== nodeId?.toLowerCase() && events.some(({ text }) => /"pattern"/.test(String(text)))
         ? [{ type: 'psk-needed' }]
         : undefined;
     }),
@@ -510,12 +528,100 @@ const SESSION_MISTAKES: readonly (readonly [cause: string, answer: Answer])[] = 
   ],
 ];
 
+/** The flag that is a word, in topics or a broker that it decides about. */
+const wordOf = ({ mqtt, flags }: Vector, operation: string): unknown =>
+  operation === 'broker'
+    ? /^(?:mqtt|ws):/i.test(mqtt?.endpoint) && mqtt.tls
+    : flags.includes('HashedTopics') && (mqtt?.hash_topics ?? mqtt?.hashTopics);
+
+const FLAG_MISTAKES: readonly (readonly [cause: string, isUnread: (flag: unknown) => boolean])[] = [
+  ['flags: the word "on" is not read as true', (flag) => /^on$/i.test(String(flag))],
+  ['flags: words are read in lower case alone', (flag) => flag === 'ON'],
+  ['flags: words are not read', (flag) => typeof flag === 'string' && /^(?:1|true|yes|on)$/i.test(flag)],
+  ['broker: `tls` is ignored', (flag) => flag === true || /^(?:1|true|yes|on)$/i.test(String(flag))],
+];
+
+for (const [cause, isUnread] of FLAG_MISTAKES) {
+  test(`names in brokers, and nothing else: ${cause}`, async () => {
+    const causes = await causesWith('broker', (test) =>
+      test.error === undefined && isUnread(wordOf(test, 'broker'))
+        ? test.tls
+          ? { error: 'plaintext-endpoint' }
+          : { ...test, tls: true }
+        : undefined,
+    );
+    assert.ok(causes.length > 0 && causes.every((other) => other.startsWith(cause)), causes.join('\n'));
+  });
+}
+
+test('names a word that is no flag in topics', async () => {
+  const causes = await causesWith('topics', (test) =>
+    /^on$/i.test(String(wordOf(test, 'topics'))) ? { error: 'identity-field' } : undefined,
+  );
+  assert.equal(
+    [...new Set(causes.map((cause) => cause.split(';')[0]))],
+    ['flags: the word "on" is not read as true'],
+  );
+});
+
 for (const [cause, answer] of SESSION_MISTAKES) {
   test(`names in sessions, and nothing else: ${cause}`, async () => {
     const causes = await causesWith('session', answer);
     assert.ok(causes.length > 0 && causes.every((other) => other.startsWith(cause)), causes.join('\n'));
   });
 }
+
+const SAID: readonly (readonly [sentence: RegExp, expected: Fields[], got: Fields[], step?: Fields])[] = [
+  [/^a client takes HELLO that it refuses as bad-node-id$/, closing('bad-node-id'), []],
+  [/^a client refuses HELLO that it takes, as bad-node-id$/, [], closing('bad-node-id')],
+  [
+    /^a client refuses HELLO as bad-payload where it is bad-node-id$/,
+    closing('bad-node-id'),
+    closing('bad-payload'),
+  ],
+  [/^a client opens HELLO that it refuses as bad-node-id$/, closing('bad-node-id'), closing('psk-differs')],
+  [/^on HELLO a client gives nothing where pin is due$/, [{ type: 'pin' }], []],
+  [/^on HELLO a client gives ready, which is not due$/, [], [{ type: 'ready' }]],
+  [
+    /^on HELLO a client gives envelope where pin, sealed message are due$/,
+    [{ type: 'pin' }, { type: 'transmit', bytes: '' }],
+    [{ type: 'transmit', text: '' }],
+  ],
+  [/^on its end a client gives nothing where ended is due$/, [{ type: 'ended' }], [], { do: 'closed' }],
+  [/^on a PSK a client/, [{ type: 'ready' }], [], { do: 'psk' }],
+  [/^on HANDSHAKE a client/, [{ type: 'ready' }], [], received({ msg_type: 'handshake', payload: {} })],
+  [
+    /^on message 2 a client/,
+    [{ type: 'ready' }],
+    [],
+    received({ msg_type: 'shake', payload: { noise: { msg: '' } } }),
+  ],
+  [/^on another envelope a client/, [{ type: 'ready' }], [], received({ msg_type: 'bus', payload: {} })],
+  [/^on a message a client/, [{ type: 'ready' }], [], { do: 'receive', bytes: '00' }],
+];
+
+test('says what a session does wrong in a step, in the same words wherever it is the same', () => {
+  const hello = received({ msg_type: 'hello', payload: {} });
+  const point = { step: 1, isHub: false, flags: [] };
+  for (const [sentence, expected, got, step = hello] of SAID) {
+    assert.match(saidOfEvents({ ...point, steps: [{ do: 'open' }, step] }, expected, got)!.says, sentence);
+  }
+  const steps = [
+    { do: 'start', events: [{ type: 'ready' }] },
+    { do: 'receive', bytes: '00' },
+  ];
+  assert.match(
+    saidOfEvents({ ...point, steps }, [{ type: 'message' }], [])!.says,
+    /^on a sealed message a client/,
+  );
+  const noise = { msg: '', pattern: 'XXpsk2' };
+  const first = received({ msg_type: 'shake', payload: { noise } });
+  assert.match(
+    saidOfEvents({ ...point, isHub: true, steps: [first, first] }, [], [{ type: 'ready' }])!.says,
+    /^on message 1 a hub/,
+  );
+  assert.is(saidOfEvents({ ...point, steps: [hello, hello] }, [], closing('psk-differs')), undefined);
+});
 
 test('names neither the prologue of a hub that opens no message 1, nor the node id of a client that finds no pin', async () => {
   const refuses = session((events, step, test) =>
@@ -530,6 +636,95 @@ test('names neither the prologue of a hub that opens no message 1, nor the node 
     causes.filter((cause) => /^(?:node id|pins): /.test(cause)),
     [],
   );
+});
+
+test('names one counter for both directions, if what does not open after sealing opens before', async () => {
+  const respond = createAdapter();
+  let hasSealed = false;
+  const send = async (request: Fields): Promise<Fields> => {
+    if (request.op === 'handshake') hasSealed = false;
+    if (request.op === 'seal') hasSealed = true;
+    if (request.op === 'open' && hasSealed)
+      return { results: (request.messages as unknown[]).map(() => ({ error: 'not-authentic' })) };
+    return JSON.parse(JSON.stringify(respond({ id: 1, ...request })));
+  };
+  const only = ['handshake-3'];
+  const [verdict] = await runVectors({ adapter: { send, stop: async () => {} }, only });
+  assert.match(verdict!.failure!.causes.join(), /^nonce: one counter serves both directions/);
+});
+
+const LOST: readonly string[] = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'];
+
+test('names the cause of no connection that is ignored, and does not name a close code that there is not', async () => {
+  const causes = await causesWith(
+    'session',
+    eachEvent((event) => (LOST.includes(String(event.error)) ? { ...event, error: 'dropped' } : event)),
+  );
+  assert.ok(causes.some((cause) => cause.startsWith('endings: the cause for which there is no connection')));
+  assert.not.match(causes.join(), /undefined/);
+});
+
+test('does not say which repeats are refused where only the second HELLO is', async () => {
+  const isSecond = (test: Vector, step: Fields): boolean =>
+    test.flags.includes('LatestHello') && test.steps.indexOf(step) === 2;
+  const refuses = session((_events, step, test) =>
+    isSecond(test, step) ? closing('unexpected-message') : undefined,
+  );
+  assert.equal(
+    (await causesWith('session', refuses)).map((cause) => cause.split(':')[0]),
+    ['HELLO', 'repeats'],
+  );
+  const answers = session((_events, step, test) => (isSecond(test, step) ? [{ type: 'ready' }] : undefined));
+  assert.equal(await causesWith('session', answers), []);
+});
+
+test('names no flag where a topic that depends on one is wrong in another way', async () => {
+  const causes = await causesWith('topics', (test) =>
+    test.flags.includes('Word') ? { ...test, status: `${test.status}/x` } : undefined,
+  );
+  assert.equal(
+    causes.filter((cause) => cause.startsWith('flags')),
+    [],
+  );
+});
+
+test('names the part of the head of a binary message that is wrong', () => {
+  // The first bit that is set, no version, the type 1, no compression, 2 bytes of metadata: {}.
+  const right = '82027b7d';
+  for (const [cause, message] of [
+    ['binary: 1 zeros come before the first bit', '41013dbe80'],
+    ['binary: the bit that tells of a version is 1', 'c2027b7d'],
+    ['binary: the code of the type is 2; it is 1', '84027b7d'],
+    ['binary: the bit that tells compression is 1', '83027b7d'],
+    ['binary: the length of the metadata is wrong', '82037b7d'],
+  ] as const) {
+    const [found] = mistakesInBinary({ message: right } as unknown as Vector, { message });
+    assert.ok(found?.startsWith(cause), found);
+  }
+  for (const message of ['82027b7d00', '0000', undefined])
+    assert.equal(mistakesInBinary({ message: right } as unknown as Vector, { message }), []);
+});
+
+test('says how the tokens of canonical JSON differ, where no known mistake does', () => {
+  const said = (right: string, got: string): { says?: string; gist?: string } =>
+    saidOfJson(Buffer.from(right).toString('hex'), Buffer.from(got).toString('hex'));
+  assert.match(said('{"a":1,"b":2}', '{"b":2,"a":1}').says!, /^keys: they stand in another order/);
+  assert.match(said('{"a":{}}', '{"a":[]}').says!, /^\[ is written where \{ is due$/);
+  assert.match(said('["\\"a"]', '["a"]').gist!, /^strings: /);
+  assert.match(said('[1.0]', '[1]').gist!, /^numbers: /);
+  assert.match(said('{"a":1}', '{}').gist!, /^something is left out/);
+  assert.match(said('[]', '[1]').gist!, /^something is added/);
+  assert.equal(said('[1]', ''), {});
+  assert.equal(said('[1]', ' [1]'), {});
+  assert.equal(said(`["${'a'.repeat(30)}"]`, '["b"]').says, undefined);
+});
+
+test('says that random bytes may run out only where the words are an implementation’s own', () => {
+  const vector = { random: [], results: [{ decision: { do: 'dial', after: 0 } }] } as unknown as Vector;
+  assert.match(mistakesInPauses(vector, { error: 'raised StopIteration' }).join(), /random bytes run out/);
+  assert.equal(mistakesInPauses(vector, { error: 'bad-random' }), []);
+  const enough = { ...vector, random: ['000001'] } as unknown as Vector;
+  assert.equal(mistakesInPauses(enough, { error: 'raised StopIteration' }), []);
 });
 
 test('names a text that is sent although it is not JSON', async () => {
@@ -610,6 +805,14 @@ const OTHER_MISTAKES: readonly (readonly [operation: string, cause: string, answ
     'frame: a chunk of less than 65000 bytes is refused',
     ({ error, frames }) =>
       error === undefined && frames.some(isShort) ? { events: [], error: 'bad-length' } : undefined,
+  ],
+  [
+    'reassemble',
+    'cap: a message is dropped at once',
+    ({ events: [event], frames }) =>
+      event?.reason === 'too-large' && frames.length > 1
+        ? { events: [{ ...event, length: event.length - 1 }], error: 'chunk-without-start' }
+        : undefined,
   ],
   [
     'split',

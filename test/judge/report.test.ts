@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { firstDifference } from '../../judge/src/difference.ts';
+import { commonChange, firstDifference } from '../../judge/src/difference.ts';
+import { summarize } from '../../judge/src/groups.ts';
 import { changesSince, fixedOf, isTestName, toJunit, withKnown, wordOf } from '../../judge/src/known.ts';
 import {
   applies,
@@ -15,7 +16,7 @@ import {
   profileOf,
   readProfile,
 } from '../../judge/src/profile.ts';
-import { beginWith, exitStatus, summarize, toJson, toText } from '../../judge/src/report.ts';
+import { beginWith, exitStatus, toJson, toText } from '../../judge/src/report.ts';
 import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
 import {
   checkFields,
@@ -26,6 +27,8 @@ import {
   type Verdict,
 } from '../../judge/src/verdict.ts';
 
+const KEY = '0011223344556677';
+const OTHER_KEY = 'ff11223344556677';
 const PASSED: Verdict = {
   operation: 'topics',
   name: 'mqtt-topics 1',
@@ -40,7 +43,7 @@ const FAILED: Verdict = {
   name: 'mqtt-topics 2',
   comment: 'at the limit',
   result: 'failed',
-  failure: { difference: { where: 'publish', offset: 3, expected: 'aa', got: 'bb' }, causes: [] },
+  failure: { difference: { where: 'publish', offset: 0, expected: KEY, got: OTHER_KEY }, causes: [] },
 };
 const EXPLAINED: Verdict = { ...FAILED, failure: { ...FAILED.failure!, causes: ['big-endian'] } };
 const DEFECT: Verdict = { ...PASSED, result: 'defect', defect: 'Error: oops\n at x' };
@@ -183,7 +186,7 @@ test('groups failures by cause and shows the plainest three', () => {
   assert.is(text.split('cause: big-endian').length, 2);
   assert.match(text, /of 1 [\s\S]*of 2 [\s\S]*of 3 [\s\S]*… and 2 more/);
   assert.not.match(text, /vector of 4/);
-  assert.match(text, /publish, differs at 3\n {4}expected aa\n {4}got {6}bb/);
+  assert.match(text, /publish, differs at 0\n {4}expected 0011223344556677\n {4}got {6}ff11223344556677/);
 });
 
 test('shows a cause instead of the failures that may follow from it, and counts these', () => {
@@ -211,7 +214,7 @@ test('shows wrongly accepted inputs beside a cause that explains most failures',
   const text = toText([EXPLAINED, EXPLAINED, accepts]);
   assert.match(
     text,
-    /FAILED 1 of topics\n {2}no known mistake explains these, in which something is accepted/,
+    /FAILED 1 of topics\n {2}about: an implementation accepts what has to be refused: at the limit\n/,
   );
   assert.not.match(text, /may follow/);
 });
@@ -357,7 +360,7 @@ test('begins with the difference where no cause is known, with a scene in live m
   const many = Array.from({ length: 9 }, (_, i) => ({ ...FAILED, comment: `no. ${i}`, notes: {} }));
   assert.match(
     beginWith(many).join('\n'),
-    /^Begin with the plainest of 9 failures:\n {2}publish: expected aa, got bb\n/,
+    /^Begin with the plainest of 9 failures:\n {2}publish: expected 0011223344556677, got ff11223344556677\n/,
   );
   const scene = { ...FAILED, operation: 'live', name: 'suite A', notes: {} };
   assert.match(beginWith([scene]).join('\n'), /^Begin with this failure:\n.*\n.*--only "suite A"$/);
@@ -404,7 +407,8 @@ test('says what is wrong in all responses, if it is the same', () => {
   );
   const missing = [differing('events[1].reply', 'nothing'), differing('events[2].reply', 'nothing')];
   assert.match(toText([PASSED, ...missing]), /cause: events\.reply is missing\. Not/);
-  assert.match(toText([PASSED, failed[0]!, differing('reply.text', 'true')]), /about: Not every/);
+  const several = [...'abcdef'].map((name) => differing(`reply.${name}`, 'true'));
+  assert.match(toText([PASSED, ...several]), /about: Not every/);
 });
 
 test('says what is wrong in many responses by what comes instead of each value', () => {
@@ -422,7 +426,83 @@ test('says what is wrong in many responses by what comes instead of each value',
     toText([PASSED, differing('"a"', 'null', 'one'), differing('"b"', 'null', 'two')]),
     /cause: ended\.reason is null where it has a value: one; two\n/,
   );
-  assert.match(toText([PASSED, ...swapped, differing('"c"', '"d"', 'three')]), /about: one; two; three\n/);
+  assert.match(
+    toText([PASSED, ...swapped, differing('"c"', '"d"', 'three')]),
+    /cause: ended\.reason is wrong: it is "b" where it is "a": one; two; three\n/,
+  );
+  assert.match(
+    toText([PASSED, differing('"a"', 'nothing', 'one'), ...swapped]),
+    /cause: ended\.reason is missing where it is "a": one; two\n/,
+  );
+  assert.match(
+    toText([PASSED, differing('the error "a", or "refused"', 'the error "b"', 'one')]),
+    /cause: ended\.reason is "b" where it is "a": one\n/,
+  );
+});
+
+test('says what is done to a field in all responses, if it is the same', () => {
+  for (const [change, ...pairs] of [
+    ['is in upper case', ['kiosk', 'KIOSK'], ['a', 'A']],
+    ['is trimmed', [' a', 'a'], ['b ', 'b']],
+    ['is cut to 2 characters', ['abc', 'ab'], ['xyz', 'xy']],
+    ['has "/x", which is not due', ['a', 'a/x'], ['b', 'b/x']],
+    ['lacks "b"', ['abc', 'ac'], ['bx', 'x']],
+    ['has "out" where "in" is due', ['a/in', 'a/out'], ['in', 'out']],
+    ['has more items than are due, such as 2 in place of 1', ['1 of them', 2], ['3 of them', 7]],
+    ['has fewer items than are due, such as 0 in place of 1', ['1 of them', 0]],
+    ['has "\\n" where " " is due', ['a b c', 'a\nb\nc'], ['d e', 'd\ne']],
+    [undefined, ['1 of them', 2], ['3 of them', 2]],
+    ['is 3 too large, such as 5 where it is 2', [2, 5], [7, 10]],
+    ['is 2 times what it is, such as 500 where it is 250', [250, 500], [10, 20]],
+    ['is too large, such as 9 where it is 1', [1, 9], [5, 6]],
+    ['is too small, such as 1 where it is 9', [9, 1], [6, 5]],
+    [undefined, ['abc', 'x'], ['abd', 'y']],
+    [undefined, [1, 2], [3, 1]],
+    [undefined, [1, 'a'], ['a', 1]],
+  ] as [string | undefined, ...[unknown, unknown][]][]) {
+    assert.is(commonChange(pairs), change);
+  }
+});
+
+test('says which part of a message is refused, also with a code that a wrong key leads to', () => {
+  const refuses = (where: string): Verdict => ({
+    ...FAILED,
+    comment: 'a payload',
+    notes: {},
+    failure: {
+      difference: { where, expected: 'success', got: 'the error', code: 'payload-not-authentic' },
+      causes: [],
+      refuses: true,
+    },
+  });
+  const many = Array(40).fill(PASSED);
+  assert.match(
+    toText([...many, ...Array(5).fill(refuses('payload of message 3'))]),
+    /cause: refuses what has to be accepted: payload of message 3 as payload-not-authentic, such as: a payload\n/,
+  );
+  const several = ['one', 'two', 'three', 'four', 'five', 'six'].map(refuses);
+  assert.match(toText([...many, ...several]), /no known mistake explains them/);
+});
+
+test('shows failures of several kinds by what is wrong in each', () => {
+  const failing = (where: string, says?: string, notes = {}): Verdict => ({
+    ...FAILED,
+    comment: where,
+    notes,
+    failure: { difference: { where, expected: KEY, got: OTHER_KEY, ...(says && { says }) }, causes: [] },
+  });
+  const early = ['one', 'two', 'three'].map((where) => failing(where, 'a client gives pin early'));
+  const late = ['four', 'five'].map((where) => failing(where, 'a hub closes late'));
+  const text = toText([...Array(40).fill(PASSED), ...early, ...late, failing('six')]);
+  assert.match(text, /FAILED 3 of topics\n {2}cause: a client gives pin early: one; two; three\n/);
+  assert.match(text, /FAILED 2 of topics\n {2}cause: a hub closes late: four; five\n/);
+  assert.match(text, /1 other failures may follow/);
+  const few = toText([
+    ...Array(40).fill(PASSED),
+    ...late,
+    ...'abcdef'.split('').map((where) => failing(where)),
+  ]);
+  assert.match(few, /FAILED 8 of topics\n {2}no known mistake/);
 });
 
 test('names a limit by the code of the refusals, and a check that is left out though another one refuses the same', () => {
@@ -473,7 +553,10 @@ test('writes JUnit with what failed, without characters that XML does not have',
   const xml = toJunit([PASSED, { ...FAILED, comment: '<\u0000&' }, DECLINED, DEFECT]);
   assert.match(xml, /tests="4" failures="1" errors="1" skipped="1"/);
   assert.match(xml, /name="mqtt-topics-2 &#60;\?&#38;"/);
-  assert.match(xml, /<failure message="publish">publish\nexpected aa\ngot bb<\/failure>/);
+  assert.match(
+    xml,
+    /<failure message="publish">publish\nexpected 0011223344556677\ngot ff11223344556677<\/failure>/,
+  );
 });
 
 test('takes the name of a test for one, and the name of an operation for another', () => {

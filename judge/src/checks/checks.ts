@@ -7,7 +7,9 @@ import {
   mistakesInPresence,
   mistakesInTopics,
   refutesAuthorization,
+  refutesFlags,
 } from '../mistakes/addresses.ts';
+import { mistakesInBinary } from '../mistakes/binary.ts';
 import {
   mistakesInClientId,
   mistakesInMatching,
@@ -16,6 +18,7 @@ import {
   mistakesInSelection,
   refutesClientId,
   refutesMatching,
+  refutesPauses,
   refutesSelection,
 } from '../mistakes/decisions.ts';
 import {
@@ -24,6 +27,7 @@ import {
   mistakesInCanonicalJson,
   mistakesInPrologue,
   refutesCanonicalJson,
+  saidOfJson,
 } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
 import type { Vector } from '../vectors.ts';
@@ -162,9 +166,13 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ['due', 'text', 'language'],
     EXACT,
   ),
-  Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status'], { mistakesIn: mistakesInTopics }),
+  Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status'], {
+    mistakesIn: mistakesInTopics,
+    refutes: refutesFlags,
+  }),
   BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls'], {
     mistakesIn: mistakesInBroker,
+    refutes: refutesFlags,
   }),
   ClientId: plain('client-id', ['name', 'accessKey'], ['clientId'], {
     mistakesIn: mistakesInClientId,
@@ -184,9 +192,12 @@ export const CHECKS: { readonly [type: string]: Check } = {
   ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], {
     ...EXACT,
     mistakesIn: mistakesInPauses,
+    refutes: refutesPauses,
   }),
   ClientLink: { operation: 'link', check: checkLink },
-  EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message']),
+  EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message'], {
+    mistakesIn: mistakesInBinary,
+  }),
   DecodeBinary: plain(
     'decode-binary',
     ['message', 'maxInflated'],
@@ -256,13 +267,20 @@ function pick(test: Vector, names: readonly string[]): Fields {
 async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
-  checkResponse(test, response, { canonical }, () =>
-    test.error === undefined
-      ? mistakesInCanonicalJson(text, response.canonical, response.error)
-      : response.error === undefined
-        ? mistakesInAccepting(test)
-        : [],
-  );
+  try {
+    checkResponse(test, response, { canonical }, () =>
+      test.error === undefined
+        ? mistakesInCanonicalJson(text, response.canonical, response.error)
+        : response.error === undefined
+          ? mistakesInAccepting(test)
+          : [],
+    );
+  } catch (error) {
+    if (!(error instanceof Failure) || test.error !== undefined) throw error;
+    const { difference, causes, accepts, refuses } = error;
+    const said = saidOfJson(canonical, response.canonical);
+    throw new Failure({ ...difference, ...said }, causes, accepts, refuses);
+  }
 }
 
 async function checkPrologue(test: Vector, ask: Ask): Promise<void> {

@@ -83,10 +83,25 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
   else checkResponse(test, response, { events });
 }
 
+const AT_ONCE =
+  'cap: a message is dropped at once, with the first byte too many; it stays open until its final chunk, and its whole length is told';
+
+/** Whether a message that is too large is told as dropped before its final chunk. */
+function isDroppedEarly(events: readonly Fields[], got: readonly Fields[]): boolean {
+  const index = got.findIndex(({ reason }) => reason === 'too-large');
+  if (index < 0) return false;
+  const [right, { length }] = [events[index], got[index]!];
+  return right === undefined
+    ? index === 0
+    : right.reason === 'too-large' && Number(length) < Number(right.length);
+}
+
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
 const CHUNKS_DECODED = 'chunks: each is decoded as UTF-8 by itself; decode a message when all of it is there';
 const TOO_LARGE =
   'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
+const BINARY_DECODED =
+  'binary: a message is decoded as text; its bytes are delivered as they come, whatever they are';
 const ENDED =
   'UTF-8: a JSON message that is not UTF-8 ends the session, or is lost; report it as dropped, and let the session go on';
 
@@ -94,6 +109,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const got: Fields[] = Array.isArray(response.events) ? response.events.map((event) => event ?? {}) : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
   const expected = events[index];
+  if (isDroppedEarly(events, got)) return [AT_ONCE];
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
     return lengthOf(frames.slice(0, -1)) > MAX_MESSAGE
       ? [
@@ -109,6 +125,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   if (isRefused) {
     const reason = expected?.reason;
     if (reason === 'not-utf8') return [ENDED, ...inChunks, ...refused];
+    if (isBinaryThatIsNoText(expected, frames)) return [BINARY_DECODED, ...refused];
     if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;
   }
   const inMessages = mistakesInMessages(events, got);
@@ -173,6 +190,7 @@ const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): 
 
 /** Whether passing this test means accepting the frames that the mistake of this cause would refuse. */
 export function refutesReassembly({ error, events, frames }: Vector, cause: string): boolean {
+  if (cause === BINARY_DECODED) return isBinaryThatIsNoText(events[0], frames);
   if (cause === CHUNKS_DECODED)
     return (
       events.length === 1 &&
@@ -189,6 +207,9 @@ function hasPartOfText(frames: readonly Frame[]): boolean {
   return payloads.some((payload) => payload instanceof Uint8Array && bytesToUtf8(payload) === undefined);
 }
 
+const isBinaryThatIsNoText = (expected: Fields | undefined, frames: readonly Frame[]): boolean =>
+  expected?.type === 'message' && expected.kind === 'binary' && hasPartOfText(frames);
+
 /** A JSON message that does not arrive, and that has a chunk which is not UTF-8 by itself. */
 function mistakesInDecoding(expected: Fields, frames: readonly Frame[], got: Fields | undefined): Causes {
   const isLost = expected.kind === 'json' && got?.type !== 'message';
@@ -200,11 +221,17 @@ const OTHER_KIND =
 const EARLIER =
   'reassembly: a message begins with the bytes of the one before it; the buffer is empty when a message starts';
 
+const COUNTS_ON =
+  'reassembly: the bytes of an earlier message count too, so that a later one is dropped as too large; each is counted from 0';
+
 /** Mistakes in the first wrong message, if all events up to it have the right types. */
 function mistakesInMessages(events: readonly Fields[], got: readonly Fields[]): Causes {
   let before = 0;
   for (const [index, { type, kind, length }] of events.entries()) {
     const other = got[index];
+    const isTooLong =
+      other?.type === 'dropped' && before > 0 && Number(other.length) === before + Number(length);
+    if (type === 'message' && isTooLong) return [COUNTS_ON];
     if (type !== 'message' || other?.type !== type) return [];
     if (other.kind !== kind) return other.length === length ? [OTHER_KIND] : [];
     if (other.length !== length)

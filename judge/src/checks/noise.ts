@@ -89,7 +89,11 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
     if (end.handshakeHash !== handshakeHash) {
       return mistakesInHandshakeHash(side, transcript, handshakeHash, String(end.handshakeHash));
     }
-    return end.remoteStaticKey === test[`${side}StaticPublic`] ? [OWN_KEY] : [];
+    const isOwn = end.remoteStaticKey === test[`${side}StaticPublic`];
+    const isEphemeral = test.messages.some(({ message }: Fields) =>
+      String(message).startsWith(String(end.remoteStaticKey)),
+    );
+    return [isOwn ? OWN_KEY : isEphemeral ? EPHEMERAL_KEY : OTHER_KEY];
   });
   try {
     await checkTransport(test, side, ask);
@@ -98,6 +102,9 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
   }
 }
 
+const EPHEMERAL_KEY = 'remote static key: it is an ephemeral key; the other side’s static key is due';
+const OTHER_KEY =
+  'remote static key: it is another key than the one that the other side has sent or that is pinned';
 const OWN_KEY = 'remote static key: it is one’s own; the other side’s is due';
 
 /** Transport messages both ways, right after the handshake. */
@@ -111,8 +118,41 @@ async function checkTransport(test: Vector, side: Side, ask: Ask): Promise<void>
   checkResults(sealed, await ask({ op: 'seal', plaintexts }), (index, { message }) =>
     mistakesInTransport(side, transcript, index, toBytes(plaintexts[index]), toBytes(message)),
   );
+  try {
+    await checkOpening(received, ask);
+  } catch (error) {
+    if (!(error instanceof Failure) || sent.length === 0) throw error;
+    throw narrowed(error, await mistakesInCounters(test, side, received, ask));
+  }
+}
+
+interface Sealed {
+  readonly plaintext: string;
+  readonly message: string;
+}
+
+async function checkOpening(received: readonly Sealed[], ask: Ask): Promise<void> {
   const opened = received.map(({ plaintext }) => ({ plaintext }));
   checkResults(opened, await ask({ op: 'open', messages: received.map(({ message }) => message) }));
+}
+
+const ONE_COUNTER = [
+  'nonce: one counter serves both directions; each direction has its own, from 0 (Noise spec, section 5.2)',
+];
+
+/** The cause if the same messages open where nothing was sealed before. */
+async function mistakesInCounters(
+  test: Vector,
+  side: Side,
+  received: readonly Sealed[],
+  ask: Ask,
+): Promise<Causes> {
+  await playMessages(test, side, ask);
+  await ask({ op: 'handshake', do: 'split' });
+  return checkOpening(received, ask).then(
+    () => ONE_COUNTER,
+    () => [],
+  );
 }
 
 /** Lets the implementation write the messages of one side and read those of the other. */

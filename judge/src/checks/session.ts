@@ -1,6 +1,7 @@
 /** Whole sessions, step by step: the implementation's inputs, and the events it must return. */
 import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
+import { saidOfEvents } from '../mistakes/events.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
 import { excessOf, mistakesInEphemeralKey, mistakesInHello } from '../mistakes/payload.ts';
 import {
@@ -75,8 +76,17 @@ function checkSilence(where: string, response: Fields): void {
 const KINDS: { readonly [error: string]: string } = {
   ...{ dropped: 'a loss', timeout: 'a timeout', unavailable: 'a hub without room' },
   ...{ refused: 'a refusal', 'access-refused': 'a refusal', 'negotiation-refused': 'a refusal' },
+  ...{
+    'not-a-hub': 'an answer of something else than a hub',
+    'not-reachable': 'a hub that is not reachable',
+  },
+  ...{ 'certificate-refused': 'a refused certificate', 'broker-refused': 'a refusal by the broker' },
   ...{ 'client-key-refused': 'a refusal', 'kk-refused': 'a refusal', unauthorized: 'a refusal' },
 };
+
+const NO_CAUSE =
+  'endings: the cause for which there is no connection is ignored; it counts before close code and status';
+const CONNECTION_LIMIT = 'connection_limit';
 
 /** The end of a connection: what the session tells must follow from how it closed. */
 function checkEnd(
@@ -91,11 +101,18 @@ function checkEnd(
   if (right?.error === undefined || wrong?.error === undefined) return;
   const [kind, other] = [KINDS[String(right.error)], KINDS[String(wrong.error)]];
   if (kind === undefined || other === undefined || kind === other) return;
-  const { code, status } = closing;
-  const how =
-    code === 'timeout' ? 'a timeout' : status === undefined ? `close code ${code}` : `status ${status}`;
-  const heard = received.some(({ bytes }) => bytes !== undefined) ? ' once the hub was heard' : '';
   const ended = { where: `${where}, ended.error`, expected: show(right.error), got: show(wrong.error) };
+  const { code, status, reason, cause } = closing;
+  if (cause !== undefined && KINDS[String(cause)] === kind) throw new Failure(ended, [NO_CAUSE]);
+  const how =
+    code === 'timeout'
+      ? 'a timeout'
+      : status !== undefined
+        ? `status ${status}`
+        : reason === CONNECTION_LIMIT
+          ? `the reason ${show(reason)}`
+          : `close code ${code}`;
+  const heard = received.some(({ bytes }) => bytes !== undefined) ? ' once the hub was heard' : '';
   throw new Failure(ended, [`endings: ${how} is taken for ${other}${heard}; it is ${kind}`]);
 }
 
@@ -109,7 +126,14 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
   }
   const got = response.events as (Fields | null)[];
   const closing = codeOf(got.find((event) => event?.type === 'close')?.error);
-  const difference = { where, expected: `events: ${typesOf(expected)}`, got: typesOf(got), ...closing };
+  const said = saidOfEvents(opener, expected, got);
+  const difference = {
+    where,
+    expected: `events: ${typesOf(expected)}`,
+    got: typesOf(got),
+    ...closing,
+    ...said,
+  };
   const accepts = has(expected, 'close') && !has(got, 'close');
   const rejects = !has(expected, 'close') && has(got, 'close');
   const inReading = mistakesInReading(opener, expected, got);
@@ -209,6 +233,8 @@ const LOW_ORDER =
 const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
+const LATEST = 'HELLO: another one before the HANDSHAKE is refused; it takes the place of the earlier one';
+
 const HANDSHAKE_TYPE = 'msg_type: `handshake` is not accepted in place of `shake`';
 const BYTES_LATE =
   'envelopes: a repeat that arrives as bytes on an encrypted session is not ignored; over MQTT all of them do';
@@ -293,7 +319,10 @@ function mistakesInEvents(
   if (expected.some(({ error }) => error === 'low-order-key')) return has(got, 'close') ? [] : [LOW_ORDER];
   const form = mistakesInForms(types.length, got, opener);
   if (form.length > 0) return form;
-  if (types.length === 0 && flags.includes('Repeat')) return [REPEATED];
+  if (types.length === 0 && flags.includes('Repeat')) {
+    if (!flags.includes('LatestHello')) return [REPEATED];
+    return has(got, 'close') ? [LATEST, REPEATED] : [];
+  }
   const sealed = 'transmit of a sealed message';
   if (!isHub && has(expected, 'ready') && types.includes(sealed) && !others.includes(sealed)) {
     const rest = types.filter((type) => type !== sealed);

@@ -11,9 +11,64 @@ const HASH_DIGITS = 16;
 const SWAPPED =
   'topics: the topics to publish on and to subscribe to are swapped; a client publishes on in or c2s';
 
+const WORDS = '1, true, yes and on are true, and 0, false, no and off are false, in either case';
+const HASH_TOPICS = ['hash_topics', 'hashTopics'];
+
+/** The flag of a test that decides about TLS or hashed topics, if it is a word. */
+function wordIn({ mqtt }: Vector): string | undefined {
+  const flags = [mqtt?.tls, ...HASH_TOPICS.map((name) => mqtt?.[name])];
+  return flags.find((flag) => typeof flag === 'string' && /^(?:[01]|true|false|yes|no|on|off)$/i.test(flag));
+}
+
+const isTrue = (word: string): boolean => /^(?:1|true|yes|on)$/i.test(word);
+
+/** The causes of a flag that is not read as the word that it is; the likeliest explains the most failures. */
+function mistakesInWord(test: Vector): string[] {
+  const word = wordIn(test);
+  if (word === undefined) return [];
+  return [
+    isTrue(word) ? 'words are not read' : 'every word is taken for true',
+    ...(isTrue(word) && word !== word.toLowerCase() ? ['words are read in lower case alone'] : []),
+    `the word ${JSON.stringify(word.toLowerCase())} is not read as ${isTrue(word)}`,
+  ].map((cause) => `flags: ${cause}; ${WORDS}`);
+}
+
+/** Whether the right response to this test rules out a cause about flags, or that all of them are ignored. */
+export function refutesFlags(test: Vector, cause: string): boolean {
+  if (test.error !== undefined) return false;
+  const { mqtt, flags } = test;
+  const isOfTls = mqtt?.tls !== undefined && /^(?:mqtt|ws):/i.test(mqtt.endpoint);
+  if (!isOfTls && !flags.includes('HashedTopics')) return false;
+  const ignored = isOfTls ? cause === TLS_IGNORED : cause.startsWith(NOT_HASHED);
+  if (ignored) return isOfTls ? mqtt.tls === true : HASH_TOPICS.some((name) => mqtt?.[name] === true);
+  return mistakesInWord(test).includes(cause);
+}
+
 /** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
-  if (test.error !== undefined || response.error !== undefined) return [];
+  if (test.error !== undefined) return [];
+  if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
+  const inHash = mistakesInLevels(test, response);
+  return isHashedOtherwise(test, response) ? [...inHash, ...mistakesInWord(test)] : inHash;
+}
+
+/** Whether the key stands where its hash is due in all topics, or the hash where the key is. */
+function isHashedOtherwise(test: Vector, response: Fields): boolean {
+  const fields: readonly unknown[] = Object.values(test.mqtt ?? {});
+  const isKey = (key: unknown): boolean => {
+    if (typeof key !== 'string') return false;
+    const hash = digest('sha256', key).slice(0, HASH_DIGITS);
+    const isSwapped = (right: string, got: string): boolean =>
+      TOPICS.every(
+        (name) =>
+          String(response[name]) !== test[name] && test[name].split(right).join(got) === response[name],
+      );
+    return isSwapped(key, hash) || isSwapped(hash, key);
+  };
+  return fields.some(isKey);
+}
+
+function mistakesInLevels(test: Vector, response: Fields): Causes {
   const [publish, subscribe] = [response.publish, response.subscribe];
   if (publish === test.subscribe && subscribe === test.publish && response.status === test.status) {
     return [SWAPPED];
@@ -74,6 +129,8 @@ function mistakenLevels(test: Vector, response: Fields): string | undefined {
   return undefined;
 }
 
+const KEY_ITSELF = 'the access key is not hashed';
+const NOT_HASHED = `topics: ${KEY_ITSELF}`;
 const levelsOf = (topic: unknown): string[] => String(topic).split('/');
 const digest = (algorithm: string, text: string): string => createHash(algorithm).update(text).digest('hex');
 
@@ -83,7 +140,7 @@ function mistakenHash(right: string, got: string, fields: readonly unknown[]): s
   const key = texts.find((text) => digest('sha256', text).startsWith(right));
   if (key === undefined || right.length !== HASH_DIGITS) return undefined;
   const rule = `it is the first ${HASH_DIGITS} digits of its SHA-256`;
-  if (got === key) return `the access key is not hashed; with hash_topics, ${rule}`;
+  if (got === key) return `${KEY_ITSELF}; with hash_topics, ${rule}`;
   if (digest('sha256', key).startsWith(got))
     return `the hash of the access key has ${got.length} digits; ${rule}`;
   if (digest('sha256', key).toUpperCase().startsWith(got)) {
@@ -103,7 +160,12 @@ const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 8
 
 /** The known mistakes that lead to this wrong broker. */
 export function mistakesInBroker(test: Vector, response: Fields): Causes {
-  if (test.error !== undefined || response.error !== undefined) return [];
+  if (test.error !== undefined) return [];
+  const isPlain = response.error === 'plaintext-endpoint' || (response.tls !== test.tls && !response.error);
+  const isUnread = isPlain && /^(?:mqtt|ws):/i.test(test.mqtt?.endpoint);
+  const inFlag = [...(test.tls && test.mqtt?.tls ? [TLS_IGNORED] : []), ...mistakesInWord(test)];
+  if (isUnread && inFlag.length > 0) return inFlag;
+  if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
   const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
   const scheme = test.url.replace(/:.*/, '');
   if (test.mqtt?.tls && !response.tls && test.tls) return [TLS_IGNORED];

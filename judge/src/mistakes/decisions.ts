@@ -211,25 +211,99 @@ export const refutesClientId: Refutes = refutedBy(CLIENT_IDS, ({ clientId }) => 
 export const refutesMatching: Refutes = refutedBy(MATCHES, ({ matches }) => matches);
 
 const NO_GROWTH = 'pauses: their limit does not grow; it doubles with each connection that ends early';
-const NO_CHANCE = 'pauses: each is its whole limit; it is a random part of the limit';
 const DRAWS = 2 ** 24;
 
-/** The known mistakes that lead to these pauses of a policy. */
-export function mistakesInPauses({ random = [], results = [] }: Vector, { results: got }: Fields): Causes {
-  if (!Array.isArray(got)) return [];
-  const [rights, others] = [results as Fields[], got as Fields[]].map((all) =>
-    all.map((result) => (result?.decision as Fields | null | undefined)?.after).filter(isPause),
-  ) as [number[], number[]];
-  const isSame = rights.length === others.length && rights.every((pause, at) => pause === others[at]);
-  if (isSame || rights.length !== others.length || rights.length === 0) return [];
-  const draws = (random as string[]).map((draw) => Number.parseInt(draw, 16));
-  const isPart = (part: number, whole: number): boolean =>
-    draws.some((draw) => Math.floor((whole * draw) / DRAWS) === part);
-  if (rights.every((pause, at) => isPart(pause, others[at]!))) return [NO_CHANCE];
-  const isFlat = others.every((pause) => pause === rights[0]) && new Set(random).size === 1;
-  return isFlat && rights.length > 1 ? [NO_GROWTH] : [];
+/** Pauses that are made of the limit and the draw in another way. */
+const PAUSES: readonly { readonly cause: string; pause(limit: number, draw: number): number }[] = [
+  { cause: 'each is its whole limit; it is a random part of the limit', pause: (limit) => limit },
+  {
+    cause: 'the three random bytes are read in the other order; the first is the highest',
+    pause: (limit, draw) => (limit * (((draw & 0xff) << 16) | (draw & 0xff00) | (draw >> 16))) / DRAWS,
+  },
+  {
+    cause: 'each is at least half of its limit; it may be any part of the limit, from 0 on',
+    pause: (limit, draw) => limit / 2 + (limit * draw) / (2 * DRAWS),
+  },
+  {
+    cause: 'each is up to half of its limit; it may be any part of the limit',
+    pause: (limit, draw) => (limit * draw) / (2 * DRAWS),
+  },
+  {
+    cause: 'each is the rest of its limit; it is the part that the draw is of 2^24',
+    pause: (limit, draw) => limit - (limit * draw) / DRAWS,
+  },
+  {
+    cause: 'only two of the three random bytes are read',
+    pause: (limit, draw) => (limit * (draw >> 8)) / 2 ** 16,
+  },
+  {
+    cause: 'only one of the three random bytes is read',
+    pause: (limit, draw) => (limit * (draw >> 16)) / 2 ** 8,
+  },
+];
+const RUNS_OUT =
+  'pauses: the policy fails; random bytes run out if it draws a pause where it dials at once or asks a person';
+const BEYOND = 'pauses: their limit has no maximum; it grows up to maxPause';
+
+/** Whether a policy that fails, with words that are no code, may have drawn more than it is given. */
+function runsOut(results: unknown, random: readonly string[], error: unknown): boolean {
+  const decisions = (results as Fields[]).filter(
+    ({ decision }) => decision !== undefined && decision !== null,
+  );
+  return typeof error === 'string' && /\s/.test(error) && decisions.length > random.length;
 }
 
-function isPause(after: unknown): after is number {
-  return typeof after === 'number' && after > 0;
+/** The pauses of a policy that are not 0, with the draw of each. */
+function pausesIn(results: unknown, random: readonly string[]): number[] | undefined {
+  if (!Array.isArray(results)) return undefined;
+  const pauses = (results as Fields[]).map(
+    (result) => (result?.decision as Fields | null | undefined)?.after,
+  );
+  return pauses.filter((after): after is number => typeof after === 'number').slice(0, random.length);
+}
+
+/** A pause with the limit and the draw of which it was made; none for a draw that says too little about the limit. */
+function drawn(pause: number, random: string): { limit: number; draw: number; inexact: number } | undefined {
+  const draw = Number.parseInt(random, 16);
+  return draw < LEAST_DRAW || pause === 0
+    ? undefined
+    : { limit: (pause * DRAWS) / draw, draw, inexact: 1 + DRAWS / draw };
+}
+
+const LEAST_DRAW = 2 ** 20;
+
+/** The known mistakes that lead to these pauses of a policy. */
+export function mistakesInPauses(
+  { random = [], results = [], options }: Vector,
+  { results: got, error }: Fields,
+): Causes {
+  if (error !== undefined) return runsOut(results, random, error) ? [RUNS_OUT] : [];
+  const [rights, others] = [pausesIn(results, random), pausesIn(got, random)];
+  if (rights === undefined || others === undefined || rights.length !== others.length) return [];
+  if (rights.length === 0 || rights.every((pause, at) => pause === others[at])) return [];
+  const all = rights.map((pause, at) => drawn(pause, random[at]));
+  const found = PAUSES.filter((mistake) =>
+    all.every((one, at) => one && Math.abs(mistake.pause(one.limit, one.draw) - others[at]!) <= one.inexact),
+  );
+  if (found.length > 0) return found.map(({ cause }) => `pauses: ${cause}`);
+  const isFlat = others.every((pause) => pause === rights[0]) && new Set(random).size === 1;
+  if (isFlat && rights.length > 1) return [NO_GROWTH];
+  const { maxPause = 600_000 } = options ?? {};
+  const isBeyond = all.every((one, at) => {
+    const isMost = one !== undefined && Math.abs(one.limit - maxPause) <= one.inexact;
+    return others[at] === rights[at] || (isMost && others[at]! > rights[at]!);
+  });
+  return isBeyond ? [BEYOND] : [];
+}
+
+/** Whether right pauses in this test rule out the mistake. */
+export function refutesPauses({ random = [], results = [] }: Vector, cause: string): boolean {
+  const mistake = PAUSES.find((other) => cause === `pauses: ${other.cause}`);
+  const pauses = pausesIn(results, random) ?? [];
+  if (cause === NO_GROWTH) return new Set(random).size === 1 && new Set(pauses).size > 1;
+  const isOther = (pause: number, at: number): boolean => {
+    const one = drawn(pause, random[at]);
+    return one !== undefined && Math.abs(mistake!.pause(one.limit, one.draw) - pause) > one.inexact;
+  };
+  return mistake !== undefined && pauses.some(isOther);
 }

@@ -100,6 +100,19 @@ function rustFloat(token: string): string {
   );
 }
 
+/** `strconv` of Go with 'g', and `fmt`, which differ in the least exponent that is written. */
+function goFloat(token: string, least: number): string {
+  const value = Number(token);
+  if (!Number.isFinite(value)) return token;
+  const [mantissa, exponent] = Math.abs(value).toExponential().split('e') as [string, string];
+  const [digits, size] = [mantissa.replace('.', ''), Number(exponent)];
+  const sign = value < 0 || Object.is(value, -0) ? '-' : '';
+  if (value === 0) return `${sign}0`;
+  if (size >= -4 && size < least) return sign + plainFloat(digits, size).replace(/\.0$/, '');
+  const power = String(Math.abs(size)).padStart(2, '0');
+  return `${sign}${scientific(digits)}e${size < 0 ? '-' : '+'}${power}`;
+}
+
 /** `printf` of C with `%.<precision>g`. */
 function printed(token: string, precision: number): string {
   const value = Number(token);
@@ -221,6 +234,13 @@ const STYLES: readonly Style[] = [
             .replace('e', 'E')
         : token,
   },
+  ...[
+    { how: "strconv of Go writes them with 'g'", least: 6 },
+    { how: 'fmt of Go writes them', least: 21 },
+  ].map(({ how, least }) => ({
+    cause: `numbers: they are parsed and written again as ${how}; keep each token as it came`,
+    number: (token: string) => goFloat(token, least),
+  })),
   ...[6, 15, 17].map((precision) => ({
     cause: `numbers: they are written with %.${precision}g; keep each token as it came`,
     number: (token: string) => printed(token, precision),
@@ -482,6 +502,37 @@ export function mistakesInCanonicalJson(text: string, got: unknown, error?: unkn
   if (error !== undefined) return [...(isContainer(value) ? [] : [SCALARS]), ...strictnesses(text)];
   if (typeof got !== 'string') return [];
   return causesOf(text, got, (style) => write(value, style));
+}
+
+/** How two JSON texts differ token by token, where no known mistake explains it. */
+export function saidOfJson(right: string, got: unknown): { says?: string; gist?: string } {
+  const [a, b] = [right, got].map(tokensIn) as [string[], string[]];
+  if (b.length === 0) return {};
+  if (a.length !== b.length)
+    return {
+      gist: `${b.length < a.length ? 'something is left out' : 'something is added'}; all is written, and nothing else`,
+    };
+  const at = a.findIndex((token, index) => token !== b[index]);
+  if (at < 0) return {};
+  if ([...a].sort().join() === [...b].sort().join())
+    return { says: 'keys: they stand in another order; they are sorted by code point, at every depth' };
+  const [due, is] = [a[at]!, b[at]!];
+  const says = `${is} is written where ${due} is due`;
+  const gist = GISTS.find(([first]) => first.test(due))![1];
+  return due.length + is.length < MAX_TOKENS ? { says, gist } : { gist };
+}
+
+const MAX_TOKENS = 20; // characters shown
+
+const GISTS: readonly (readonly [first: RegExp, gist: string])[] = [
+  [/^"/, 'strings: they are written in another way; see the characters that differ'],
+  [/^[-\d]/, 'numbers: they are written in another way; keep each token as it came'],
+  [/^/, 'true, false, null, brackets or braces are written in another way'],
+];
+
+function tokensIn(digits: unknown): string[] {
+  const text = typeof digits === 'string' ? Buffer.from(digits, 'hex').toString() : '';
+  return text.match(/"(?:[^"\\]|\\.)*"|[^\s"[\]{},:]+|[[\]{},:]/gs) ?? [];
 }
 
 const SCALARS = 'top level: only objects and arrays are accepted; any JSON value is JSON';

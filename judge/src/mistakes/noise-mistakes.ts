@@ -43,7 +43,7 @@ export interface Mistake {
   readonly staticInClear?: true;
   readonly prologue?: 'left-out' | 'hashed-before' | 'skipped-if-empty' | 'after-pre-messages';
   /** Missing in the handshake, or the handshake hash in transport messages. */
-  readonly associatedData?: 'left-out' | 'in-transport' | 'zero-in-transport';
+  readonly associatedData?: 'left-out' | 'chaining-key' | 'in-transport' | 'zero-in-transport';
   /** The input that EncryptAndHash mixes into the hash in place of the ciphertext. */
   readonly mixes?: 'plaintext' | 'nothing' | 'nothing-of-static' | 'nothing-of-payload';
   /** An empty payload is sent as nothing rather than as a tag. */
@@ -182,6 +182,11 @@ export const MISTAKES: readonly Mistake[] = [
   {
     cause: 'associated data: there is none; EncryptAndHash passes the hash h (Noise spec, section 5.2)',
     associatedData: 'left-out',
+  },
+  {
+    cause:
+      'associated data: handshake messages have the chaining key; they have the handshake hash (Noise spec, section 5.2)',
+    associatedData: 'chaining-key',
   },
   {
     cause:
@@ -404,6 +409,7 @@ const ONE_SIDED: readonly (keyof Mistake)[] = [
 
 const isOneSided = (mistake: Mistake): boolean =>
   mistake.associatedData === 'left-out' ||
+  mistake.associatedData === 'chaining-key' ||
   (mistake.dhSwapped !== 'init' &&
     mistake.dhSwapped !== 'resp' &&
     ONE_SIDED.some((name) => mistake[name] !== undefined));

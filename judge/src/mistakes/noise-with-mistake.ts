@@ -172,7 +172,9 @@ export class NoiseWithMistake {
   }
 
   private get handshakeData(): Uint8Array {
-    return this.mistake.associatedData === 'left-out' ? NO_BYTES : this.hash;
+    const { associatedData } = this.mistake;
+    if (associatedData === 'chaining-key') return this.chainingKey;
+    return associatedData === 'left-out' ? NO_BYTES : this.hash;
   }
 }
 

@@ -145,8 +145,10 @@ const nodeIdCause = (how: string): string =>
   `node id: it is taken ${how}; salt, pins and stored PSKs go by it as it came`;
 const lookupCause = (how: string): string =>
   `pins: they are looked up by the node id ${how}; they belong to it as it came`;
+const pskCause = (how: string): string =>
+  `psk: stored ones are looked up by the node id ${how}; they belong to it as it came`;
 const changeOf = (cause: string): ((nodeId: string) => string) | undefined =>
-  CHANGES.find(({ how }) => [nodeIdCause(how), lookupCause(how)].includes(cause))?.change;
+  CHANGES.find(({ how }) => [nodeIdCause(how), lookupCause(how), pskCause(how)].includes(cause))?.change;
 
 /** A pin, a PSK or trust that belongs to another node id, or is not found. */
 function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
@@ -154,27 +156,38 @@ function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
   const nodeId = nodeIdOf(point);
   if (nodeId === undefined) return [];
   const isFoundWrongly = has(expected, 'close') && closeOf(expected) === 'unknown-hub' && !has(got, 'close');
-  const isLost =
-    closeOf(got) === 'unknown-hub' ||
-    ['new-hub', 'psk-needed'].some((type) => has(got, type) && !has(expected, type));
+  const isNew = (type: string): boolean => has(got, type) && !has(expected, type);
+  const isLost = closeOf(got) === 'unknown-hub' || isNew('new-hub');
   const isKk = got.some((event) => patternIn(event?.text) === 'KKpsk0');
   if (isKk && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
-  if (isLost && isOfLatest(point)) return [FIRST_HELLO];
-  return isFoundWrongly || isLost ? changesOf(knownHubs(open), nodeId, isLost) : [];
+  if ((isLost || isNew('psk-needed')) && isOfLatest(point)) return [FIRST_HELLO];
+  if (isFoundWrongly || isLost) return changesOf(hubsIn(open.pins), nodeId, isLost, lookupCause);
+  const isAsked = isNew('psk-needed');
+  const isUnasked = has(expected, 'psk-needed') && has(got, 'transmit');
+  return isAsked || isUnasked ? changesOf(hubsIn(open.psks), nodeId, isAsked, pskCause) : [];
 }
 
 /** The changes after which a node id that is known is not, or the other way round. */
-function changesOf(known: readonly string[], nodeId: string, isLost: boolean): Causes {
+function changesOf(
+  known: readonly string[],
+  nodeId: string,
+  isLost: boolean,
+  causeOf: (how: string) => string,
+): Causes {
   const fitting = CHANGES.filter(({ change }) => {
     const other = change(nodeId);
     if (other === nodeId) return false;
     return isLost ? known.includes(nodeId) && !known.includes(other) : known.includes(other);
   });
-  return fitting.flatMap(({ how }) => [nodeIdCause(how), lookupCause(how)]);
+  return fitting.flatMap(({ how }) => [nodeIdCause(how), causeOf(how)]);
+}
+
+function hubsIn(stored: unknown): string[] {
+  return Object.keys(fieldsOf(stored) ?? {});
 }
 
 function knownHubs(open: Fields): string[] {
-  return [open.pins, open.psks].flatMap((stored) => Object.keys(fieldsOf(stored) ?? {}));
+  return [open.pins, open.psks].flatMap(hubsIn);
 }
 
 /** The node id in the latest HELLO of a hub. */
@@ -249,7 +262,7 @@ function inPattern(point: Point, right: unknown, got: unknown): Causes {
   if (wanted === 'XXpsk2' && taken === 'KKpsk0') return isSuspect(point) ? [SUSPECT] : [];
   const nodeId = nodeIdOf(point);
   if (wanted !== 'KKpsk0' || taken !== 'XXpsk2' || nodeId === undefined) return [];
-  return changesOf(Object.keys(fieldsOf(point.steps[0]!.pins) ?? {}), nodeId, true);
+  return changesOf(hubsIn(point.steps[0]!.pins), nodeId, true, lookupCause);
 }
 
 /** The cause of a suspect pin that is replaced, beside the one of a pin that is ignored; none for another pin. */
@@ -267,8 +280,7 @@ export function refutesReading({ steps, flags }: Vector, cause: string): boolean
   }
   if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
   const change = changeOf(cause);
-  if (change !== undefined)
-    return isFound(steps, change) || (cause.startsWith('node id') && isTold(steps, change));
+  if (change !== undefined) return isShown(steps, change, cause);
   return (steps as Fields[]).some((step) => {
     const envelope = closeOf((step.events as Events | undefined) ?? []) === undefined && envelopeOf(step);
     return envelope && lacking(envelope).some((field) => cause === unreadCause(field));
@@ -282,7 +294,7 @@ export function isUnlike(
   cause: string,
 ): boolean {
   const change = changeOf(cause);
-  if (change !== undefined) return !isFound(steps, change) && !isTold(steps, change);
+  if (change !== undefined) return !isShown(steps, change, cause) && !isTold(steps, change);
   const isOfHub = cause === HUB_PROLOGUE && steps[0].role === 'hub' && refuses === true;
   return isOfHub && !bindsMore(steps);
 }
@@ -304,10 +316,28 @@ function isTold(steps: readonly Fields[], change: (nodeId: string) => string): b
   );
 }
 
-/** Whether a client in these steps looks up what it would not find, or find, after the change. */
-function isFound(steps: readonly Fields[], change: (nodeId: string) => string): boolean {
-  const known = Object.keys(fieldsOf(steps[0]!.pins) ?? {});
-  const isOn = eventsOf(steps).some((event) => event?.type === 'transmit' || event?.error === 'unknown-hub');
+/** Whether the mistake of this cause shows in these steps. */
+function isShown(steps: readonly Fields[], change: (nodeId: string) => string, cause: string): boolean {
+  const isPinFound = isFound(steps, change, 'pins', 'unknown-hub');
+  const isPskFound = isFound(steps, change, 'psks', 'psk-needed');
+  if (cause.startsWith('psk')) return isPskFound;
+  return isPinFound || (cause.startsWith('node id') && (isPskFound || isTold(steps, change)));
+}
+
+/**
+ * Whether a client in these steps looks up what it would not find, or find, after the change.
+ * @param otherwise - the event or error, beside a message of the client, that shows what it has found
+ */
+function isFound(
+  steps: readonly Fields[],
+  change: (nodeId: string) => string,
+  where: 'pins' | 'psks',
+  otherwise: string,
+): boolean {
+  const known = hubsIn(steps[0]![where]);
+  const isOn = eventsOf(steps).some((event) =>
+    [event?.type, event?.error].some((name) => name === 'transmit' || name === otherwise),
+  );
   const isOther = (nodeId: unknown): boolean =>
     typeof nodeId === 'string' && known.includes(nodeId) !== known.includes(change(nodeId));
   return isOn && nodeIdsIn(steps).some(isOther);
@@ -333,7 +363,7 @@ type Envelope = Fields & { readonly payload: Fields };
 
 const received = (text: unknown): Fields => ({ do: 'receive', text });
 
-function envelopeOf({ do: what, text }: Fields): Envelope | undefined {
+export function envelopeOf({ do: what, text }: Fields): Envelope | undefined {
   if (what !== 'receive' || typeof text !== 'string') return undefined;
   try {
     const value = fieldsOf(JSON.parse(text));
@@ -344,7 +374,7 @@ function envelopeOf({ do: what, text }: Fields): Envelope | undefined {
   }
 }
 
-function fieldsOf(value: unknown): Fields | undefined {
+export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 

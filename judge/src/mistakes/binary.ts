@@ -1,0 +1,36 @@
+/** What is wrong in the head of a binary message, which is not made of whole bytes. */
+import type { Fields } from '../adapter.ts';
+import type { Vector } from '../vectors.ts';
+import type { Causes } from '../verdict.ts';
+
+const PART: readonly (readonly [name: string, bits: number])[] = [
+  ['the bit that tells of a version', 1],
+  ['the code of the type', 5],
+  ['the bit that tells compression', 1],
+];
+
+/** The first part of the head that is wrong; none if only what follows it is. */
+export function mistakesInBinary({ message: right }: Vector, { message: got }: Fields): Causes {
+  if (typeof right !== 'string' || typeof got !== 'string') return [];
+  const [a, b] = [bitsOf(right), bitsOf(got)];
+  const [blank, other] = [a.indexOf('1'), b.indexOf('1')];
+  if (other < 0) return [];
+  if (blank !== other)
+    return [
+      `binary: ${other} zeros come before the first bit that is set; here it is ${blank}, so that all ends with a whole byte`,
+    ];
+  let at = blank + 1;
+  for (const [name, bits] of PART) {
+    const [due, is] = [a, b].map((text) => Number.parseInt(text.slice(at, at + bits), 2));
+    if (due !== is) return [`binary: ${name} is ${is}; it is ${due}`];
+    at += bits;
+  }
+  const length = Number.parseInt(a.slice(at, at + 8), 2);
+  return length === Number.parseInt(b.slice(at, at + 8), 2)
+    ? []
+    : ['binary: the length of the metadata is wrong; it is that of their JSON, in bytes'];
+}
+
+function bitsOf(digits: string): string {
+  return digits.replace(/../g, (byte) => Number.parseInt(byte, 16).toString(2).padStart(8, '0'));
+}
