@@ -3,6 +3,7 @@ import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_thread
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { LocalError, RemoteError } from '../../src/errors.ts';
+import * as errors from '../../src/errors-table.ts';
 
 test('is an Error of its own class and of no other', () => {
   const local = new LocalError('bad-argument', 'what');
@@ -13,6 +14,24 @@ test('is an Error of its own class and of no other', () => {
   assert.instance(remote, Error);
   assert.instance(remote, RemoteError);
   assert.not.instance(remote, LocalError);
+});
+
+/** What the functions take that need more than a name, a list and bytes. */
+const ARGUMENTS: { readonly [name: string]: readonly unknown[] } = {
+  clientEnding: ['dropped', { state: 'ready' }],
+  hubEnding: ['dropped', { state: 'ready' }],
+  noEndpoint: [() => []],
+  hubKeyChanged: ['hub', new Uint8Array(32), new Uint8Array(32), () => 'a key'],
+};
+
+test('every function that makes an error gives it a code of its class', () => {
+  const { LOCAL_ERRORS, REMOTE_ERRORS, kindOf: _, ...makers } = errors;
+  for (const [name, make] of Object.entries(makers)) {
+    const given = ARGUMENTS[name] ?? ['some', ['some'], new Uint8Array(3), 'some'];
+    const error = (make as (...given: readonly unknown[]) => LocalError | RemoteError)(...given);
+    const codes = error instanceof LocalError ? LOCAL_ERRORS : REMOTE_ERRORS;
+    assert.ok(error instanceof Error && error.code in codes, `${name}: ${error.code}`);
+  }
 });
 
 test('has name, code and message', () => {

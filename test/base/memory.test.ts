@@ -51,7 +51,8 @@ for (const [engine, error] of FULL) {
   });
 
   test(`a memory error that an object receives unchanged becomes out-of-memory: ${engine}`, () => {
-    assert.is(failureOf(error).code, 'out-of-memory');
+    const { code, cause } = failureOf(error);
+    assert.equal([code, cause], ['out-of-memory', error]);
   });
 }
 

@@ -77,6 +77,27 @@ test('every file, heading and command that this project names exists', () => {
   assert.equal(problems, []);
 });
 
+test('every entry of a package that programs import is named in a document for its users', () => {
+  const documents = FILES.filter(
+    (file) => file.endsWith('.md') && !/^(?:docs\/evidence|docs\/reference\/api|evidence|test)\//.test(file),
+  )
+    .map((file) => readFileSync(ROOT + file, 'utf8'))
+    .join();
+  const entries = ['', 'client/', 'cli/', 'judge/'].flatMap((folder) => {
+    const { name, exports } = JSON.parse(readFileSync(`${ROOT}${folder}package.json`, 'utf8'));
+    const imported = Object.entries(exports ?? {}).filter(
+      ([, to]) => typeof (to as { types?: string }).types === 'string',
+    );
+    return imported.map(([path]) => posix.join(name, path)).filter((entry) => !entry.includes('*'));
+  });
+  assert.ok(entries.length > 12, `${entries}`);
+  const isNamed = (entry: string): boolean => new RegExp(`${entry}(?![\\w/-])`).test(documents);
+  assert.equal(
+    entries.filter((entry) => !isNamed(entry)),
+    [],
+  );
+});
+
 /** Commands, packages and modules of others. */
 const FOREIGN =
   /^(?:(?:allow|argon2|gcc|hivemind|make|ovos|poorman|react-native|rmquickjs|thalovant)-|(?:audioIn|hermes-engine-cli|moduleResolution)$)/;

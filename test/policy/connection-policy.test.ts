@@ -57,6 +57,24 @@ test('refuses the timer of a pause that was cut short as soon as it began', () =
   assert.is(policy.begin(cutShort.after), undefined);
 });
 
+test('shows a person no error that a steady connection has come between', () => {
+  const policy = newPolicy();
+  const tells: boolean[] = [];
+  let now = 0;
+  for (const isSteady of [false, true, false, false]) {
+    policy.begin(now);
+    if (isSteady) policy.take(READY, now);
+    now += 60_000;
+    const decision = policy.take(
+      ended({ error: new RemoteError(isSteady ? 'dropped' : 'access-refused', '') }),
+      now,
+    );
+    tells.push(decision?.do === 'dial' && decision.tell !== undefined);
+    now += 60_000;
+  }
+  assert.equal(tells, [false, false, false, true]);
+});
+
 test('names its state', () => {
   const policy = newPolicy();
   assert.is(policy.state, 'idle');
