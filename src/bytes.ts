@@ -157,8 +157,8 @@ export function base64ToBytes(base64: string): Bytes | undefined {
   return bytes;
 }
 
-const PAGE = 8192;
-const PIECE = 256;
+const PAGE = 1024;
+const PIECE = 64;
 
 /**
  * Calls a function with the pieces of a string, in order. XS finds a place in a string by counting from its start, so
@@ -177,76 +177,102 @@ export function forEachPiece(text: string, visit: (piece: string) => void): void
   }
 }
 
-/**
- * The length of a string in UTF-8, in bytes; -1 for a string with a lone surrogate, which UTF-8 cannot encode. Strings
- * are read as UTF-16 units. In an engine that counts in code points, as XS does on microcontrollers, a unit may be one
- * above U+FFFF.
- */
+/** The length of a string in UTF-8, in bytes; -1 for a string with a lone surrogate, which UTF-8 cannot encode. */
 export function utf8Length(text: string): number {
-  let length = 0;
-  let isWellFormed = true;
-  let isOpen = false; // after the first half of a pair
-  forEachPiece(text, (piece) => {
-    for (let i = 0; i < piece.length; i++) {
-      const unit = piece.charCodeAt(i);
-      const isSurrogate = unit >= 0xd800 && unit <= 0xdfff;
-      if (isOpen !== (isSurrogate && unit >= 0xdc00)) isWellFormed = false;
-      isOpen = isSurrogate && unit < 0xdc00;
-      length += unit < 0x80 ? 1 : unit < 0x800 || isSurrogate ? 2 : unit < 0x10000 ? 3 : 4;
-    }
-  });
-  return isWellFormed && !isOpen ? length : -1;
+  return writeUtf8(text, EMPTY, 0);
 }
 
 /**
- * Encodes a string as UTF-8.
+ * Encodes a string as UTF-8, as `encodeUtf8`.
  * @throws LocalError `lone-surrogate`
  */
-export function utf8ToBytes(text: string): Bytes {
-  const bytes = encodeUtf8(text);
+export function utf8ToBytes(text: string, before?: number, after?: number): Bytes {
+  const bytes = encodeUtf8(text, before, after);
   if (bytes !== undefined) return bytes;
   throw errors.loneSurrogate();
 }
 
-/** Encodes a string as UTF-8; `undefined` for a string with a lone surrogate. */
-export function encodeUtf8(text: string): Bytes | undefined {
-  return (encodeByEngine(text) as Bytes | undefined) ?? encodeAscii(text) ?? encodeAny(text);
+/**
+ * Encodes a string as UTF-8; `undefined` for a string with a lone surrogate.
+ * @param before - how many zeros to put before it
+ * @param after - how many zeros to put after it
+ */
+export function encodeUtf8(text: string, before = 0, after = 0): Bytes | undefined {
+  return (
+    (encodeByEngine(text, undefined, before, after) as Bytes | undefined) ?? encodeAny(text, before, after)
+  );
 }
 
-/** Encodes a short string of ASCII, as most keys and tokens are, in one pass; `undefined` for any other. */
-function encodeAscii(text: string): Bytes | undefined {
-  const { length } = text;
-  if (length > PIECE) return undefined;
-  const bytes = new Uint8Array(length);
-  for (let i = 0; i < length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit >= 0x80) return undefined;
-    bytes[i] = unit;
+/** Encodes any string: ASCII in one pass, which most texts are, others in two. */
+function encodeAny(text: string, before: number, after: number): Bytes | undefined {
+  let bytes = new Uint8Array(before + text.length + after);
+  const end = writeUtf8(text, bytes, before);
+  if (end < 0) return undefined;
+  if (end + after > bytes.length) {
+    bytes = new Uint8Array(end + after);
+    writeUtf8(text, bytes, before);
   }
   return bytes;
 }
 
-/** Encodes any string in two passes, the first for the length. */
-function encodeAny(text: string): Bytes | undefined {
-  const length = utf8Length(text);
-  if (length < 0) return undefined;
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  let high = 0; // the first half of a pair, until the second is read
-  forEachPiece(text, (piece) => {
-    for (let i = 0; i < piece.length; i++) {
-      let point = piece.charCodeAt(i);
-      if (point < 0x80) {
-        bytes[at++] = point;
-      } else if (point >= 0xd800 && point <= 0xdbff) {
-        high = point;
+/**
+ * Writes a string as UTF-8. It is read as UTF-16 units. In an engine that counts in code points, as XS does on microcontrollers, a
+ * unit may be one above U+FFFF.
+ * @param bytes - where to write what fits there
+ * @param escapeOf - for a string in JSON: how a character is written that JSON escapes: a quotation mark, a reverse solidus or a control
+ * @returns the index after it, even if it does not fit; -1 for a string with a lone surrogate
+ */
+export function writeUtf8(
+  text: string,
+  bytes: Uint8Array,
+  start: number,
+  escapeOf?: (unit: number) => string,
+): number {
+  let end = start;
+  let high = 0; // the first half of a pair
+  let afterHigh = -1; // the index after its three bytes, which the pair replaces
+  let open = 0; // how many pairs have no second half
+  const room = bytes.length; // in XS a call, as is a string's, which counts
+  const { length } = text;
+  let page = text;
+  let piece = text;
+  let count = length;
+  for (let from = 0; from < length; from += PIECE) {
+    if (length > PIECE) {
+      const at = from % PAGE;
+      if (at === 0) page = text.slice(from, from + PAGE);
+      piece = page.slice(at, at + PIECE);
+      count = piece.length;
+    }
+    for (let i = 0; i < count; i++) {
+      const point = piece.charCodeAt(i);
+      if (
+        point > 0x5c
+          ? point < 0x80
+          : escapeOf === undefined || (point > 0x22 && point !== 0x5c) || point === 0x21 || point === 0x20
+      ) {
+        if (end < room) bytes[end] = point;
+        end++;
+      } else if (point < 0x80) {
+        end = writeUtf8(escapeOf!(point), bytes, end);
       } else {
-        if (point >= 0xdc00 && point <= 0xdfff) point = joinSurrogates(high, point);
-        at = writePoint(bytes, at, point);
+        let whole = point;
+        if (point >= 0xdc00 && point <= 0xdfff) {
+          if (end !== afterHigh) return -1;
+          whole = joinSurrogates(high, point);
+          end -= 3;
+          open--;
+        }
+        end = writePoint(bytes, end, whole);
+        if (point >= 0xd800 && point < 0xdc00) {
+          high = point;
+          afterHigh = end;
+          open++;
+        }
       }
     }
-  });
-  return bytes;
+  }
+  return open === 0 ? end : -1;
 }
 
 /** The code point of a surrogate pair. */
@@ -256,10 +282,12 @@ export function joinSurrogates(high: number, low: number): number {
 
 /**
  * Writes a code point as UTF-8.
+ * @param bytes - where to write it, if it fits there
  * @returns the index after it
  */
 export function writePoint(bytes: Uint8Array, at: number, point: number): number {
   const further = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3; // bytes after the first
+  if (at + further >= bytes.length) return at + 1 + further;
   bytes[at++] = further === 0 ? point : ((0xf0 << (3 - further)) & 0xff) | (point >> (6 * further));
   for (let shift = 6 * (further - 1); shift >= 0; shift -= 6) bytes[at++] = 0x80 | ((point >> shift) & 0x3f);
   return at;
@@ -274,8 +302,8 @@ export function bytesToUtf8(bytes: Uint8Array): string | undefined {
 }
 
 function decodeAny(bytes: Uint8Array): string | undefined {
-  const pieces: string[] = [];
-  let piece = '';
+  const pieces: string[] = []; // two of one length are joined at once
+  let made = 0;
   let units: number[] = [];
   let count = 0; // of units; push() would take XS a third more time
   let i = 0;
@@ -300,15 +328,14 @@ function decodeAny(bytes: Uint8Array): string | undefined {
       units[count++] = 0xdc00 + (point & 0x3ff);
     }
     if (count >= UNITS_AT_ONCE) {
-      piece += String.fromCharCode.apply(null, units);
+      let piece = String.fromCharCode.apply(null, units);
+      for (let n = ++made; n % 2 === 0; n /= 2) piece = pieces.pop()! + piece;
+      pieces.push(piece);
       units = [];
       count = 0;
-      if (piece.length >= PIECE) {
-        pieces.push(piece);
-        piece = '';
-      }
     }
   }
-  pieces.push(piece + String.fromCharCode.apply(null, units));
-  return pieces.join('');
+  let text = String.fromCharCode.apply(null, units);
+  while (pieces.length > 0) text = pieces.pop()! + text;
+  return text;
 }

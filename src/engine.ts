@@ -137,17 +137,25 @@ const WORTH_A_CALL = 48;
 /**
  * Encodes a string with the engine's encoder; `undefined` if there is none, or it is not worth the call, or its result
  * is in doubt.
- * @param isWanted - whether the result is of use (default: it is)
+ * @param visit - gets the result without zeros
+ * @param before - how many zeros to put before it
+ * @param after - how many zeros to put after it
  */
 export function encodeByEngine(
   text: string,
-  isWanted?: (utf8: Uint8Array) => boolean,
+  visit?: (utf8: Uint8Array) => void,
+  before = 0,
+  after = 0,
 ): Uint8Array | undefined {
   if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
-  const bytes = engine.codec.encode(text);
-  const isAscii = bytes.length === text.length;
-  if (!isAscii && hasReplacement(bytes)) return undefined;
-  return isWanted === undefined || isWanted(bytes) ? bytes : undefined;
+  const utf8 = engine.codec.encode(text);
+  const isAscii = utf8.length === text.length;
+  if (!isAscii && hasReplacement(utf8)) return undefined;
+  visit?.(utf8);
+  if (before + after === 0) return utf8;
+  const bytes = new Uint8Array(before + utf8.length + after);
+  bytes.set(utf8, before);
+  return bytes;
 }
 
 /** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */

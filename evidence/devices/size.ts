@@ -13,12 +13,12 @@ import { writeMeasured } from '../../tools/measured.ts';
 
 /** What a change may not exceed without a reason that is worth the flash of every device, in bytes when gzipped. */
 const CEILINGS: { readonly [name: string]: number } = {
-  'hub-protocol.js': 17_890,
-  'hub-protocol.core.js': 12_375,
-  'hub-protocol.link.js': 22_190,
-  'hub-protocol.identity.js': 9_750,
-  'hub-protocol.requests.js': 8_680,
-  'hub-protocol.binary.js': 5_100,
+  'hub-protocol.js': 17_870,
+  'hub-protocol.core.js': 12_330,
+  'hub-protocol.link.js': 22_150,
+  'hub-protocol.identity.js': 9_600,
+  'hub-protocol.requests.js': 8_730,
+  'hub-protocol.binary.js': 4_910,
 };
 
 const DIST = new URL('../../dist/', import.meta.url);

@@ -16,7 +16,7 @@ import { opaque } from '../opaque.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import type { Json } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
-import { parseJson } from '../wire/parse-json.ts';
+import { readJson } from '../wire/parse-json.ts';
 import { FrameJoiner, type ReadBinary, type Reassembled } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
@@ -192,12 +192,16 @@ export class Channel<State extends string, Event extends { readonly type: string
     return keys;
   }
 
-  /** Seals a message, as transport messages of at most 65535 bytes. */
-  seal(kind: MessageKind, payload: Uint8Array): Bytes[] {
+  /**
+   * Seals a message, as transport messages of at most 65535 bytes.
+   * @param frame - the payload as the only frame, with room for the tag, if it has been made
+   */
+  seal(kind: MessageKind, payload: Uint8Array, frame?: Uint8Array): Bytes[] {
     const messages: Bytes[] = [];
     const count = countFrames(payload.length);
     for (let i = 0; i < count; i++) {
-      messages.push(this.cipherStates!.sending.sealMessage(frameAt(kind, payload, i, TAG_LENGTH)));
+      const next = count === 1 && frame !== undefined ? frame : frameAt(kind, payload, i, TAG_LENGTH);
+      messages.push(this.cipherStates!.sending.sealMessage(next));
     }
     return messages;
   }
@@ -230,12 +234,14 @@ export class Channel<State extends string, Event extends { readonly type: string
     let isSealing = false;
     this.guard.enter();
     try {
-      const payload = encode(kind, content);
+      const frame = kind === 'json' ? encode(content) : undefined;
+      if (frame === undefined) assertBytes(content, 'bytes');
+      const payload = frame === undefined ? (content as Uint8Array) : payloadOf(frame);
       if (payload.length > MAX_MESSAGE) {
         throw errors.messageTooLong(payload, MAX_MESSAGE);
       }
       isSealing = true;
-      return this.seal(kind, payload);
+      return this.seal(kind, payload, frame);
     } catch (error) {
       throw isSealing ? this.fail(error) : this.refuse(error);
     } finally {
@@ -299,18 +305,22 @@ export class Channel<State extends string, Event extends { readonly type: string
 }
 opaque(Channel.prototype, 'Channel');
 
-/** The bytes of a message. A string is JSON already. @throws LocalError `bad-argument`, `lone-surrogate`, as `jsonToBytes` */
-function encode(kind: MessageKind, content: Json | object): Uint8Array {
-  if (kind === 'binary') {
-    assertBytes(content, 'bytes');
-    return content;
-  }
-  if (typeof content !== 'string') return jsonToBytes(content);
-  const bytes = utf8ToBytes(content);
+/**
+ * JSON as the plaintext of one transport message, after MARKER_JSON, which is 0, and with room for the tag: a device has it in
+ * memory once. A string is JSON already.
+ * @throws LocalError `bad-argument`, `lone-surrogate`, as `jsonToBytes`
+ */
+function encode(content: Json | object): Bytes {
+  if (typeof content !== 'string') return jsonToBytes(content, 1, TAG_LENGTH);
+  const bytes = utf8ToBytes(content, 1, TAG_LENGTH);
   try {
-    parseJson(bytes);
+    readJson(payloadOf(bytes), true);
   } catch (error) {
     throw error instanceof RemoteError ? errors.stringIsNotJson() : error;
   }
   return bytes;
+}
+
+function payloadOf(frame: Bytes): Bytes {
+  return frame.subarray(1, frame.length - TAG_LENGTH);
 }

@@ -1,6 +1,6 @@
 /** Lossless JSON values (RFC 8259): a number keeps its token, and `__proto__` is a key like any other. */
 
-import { type Bytes, encodeUtf8 } from '../bytes.ts';
+import { encodeUtf8 } from '../bytes.ts';
 import { descriptor } from '../descriptor.ts';
 import * as errors from '../errors-table.ts';
 import { assertNotFull } from '../memory.ts';
@@ -28,8 +28,7 @@ export class JsonNumber {
    * @throws LocalError `not-json` if it is not one
    */
   constructor(token: string) {
-    encodeToken(token);
-    this.token = token;
+    this.token = checkedToken(token);
   }
 
   /** @returns the nearest JavaScript number */
@@ -54,16 +53,21 @@ export class JsonNumber {
 /**
  * Checks the token of a JsonNumber. The constructor does this, and so does the writer: Object.create can make a
  * JsonNumber whose token is other JSON.
- * @returns the token in ASCII
+ * @returns the token
  * @throws LocalError `not-json`
  */
-export function encodeToken(token: unknown): Bytes {
+export function checkedToken(token: unknown): string {
   const codes = typeof token === 'string' ? encodeUtf8(token) : undefined;
   if (codes === undefined || numberEnd(codes, 0) !== codes.length) {
     throw errors.notNumberToken();
   }
-  return codes;
+  return token as string;
 }
+
+/** The letters that follow a reverse solidus in a string. */
+export const LETTERS = '"\\/bfnrt';
+/** The characters that they mean. */
+export const ESCAPED = '"\\/\b\f\n\r\t';
 
 const PLUS = 0x2b;
 const MINUS = 0x2d;

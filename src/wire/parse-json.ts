@@ -9,7 +9,16 @@ import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint 
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
-import { type Json, type JsonObject, numberEnd, numberOf, ownField, setField } from './json.ts';
+import {
+  ESCAPED,
+  type Json,
+  type JsonObject,
+  LETTERS,
+  numberEnd,
+  numberOf,
+  ownField,
+  setField,
+} from './json.ts';
 
 const QUOTATION_MARK = 0x22;
 const COMMA = 0x2c;
@@ -23,18 +32,6 @@ const LETTER_T = 0x74;
 const LETTER_U = 0x75;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
-
-/** The character that a letter means after a reverse solidus. */
-const ESCAPED: { readonly [letter: number]: number } = {
-  34: 0x22,
-  92: 0x5c,
-  47: 0x2f,
-  98: 0x08,
-  102: 0x0c,
-  110: 0x0a,
-  114: 0x0d,
-  116: 0x09,
-};
 
 /** The error for JSON that is malformed at this place. */
 function malformed(bytes: Uint8Array, fault: string, place: { readonly at: number }): RemoteError {
@@ -68,7 +65,7 @@ class Scanner {
   /** Reads a key of an object, and the colon after it. */
   readKey(object: JsonObject): string {
     if (this.peek() !== QUOTATION_MARK) throw malformed(this.bytes, 'a key is missing', this);
-    const key = this.readString();
+    const key = this.readString(false);
     if (ownField(object, key) !== undefined) {
       throw errors.duplicateKey(this);
     }
@@ -76,10 +73,10 @@ class Scanner {
     return key;
   }
 
-  /** Reads a string, a number, `true`, `false` or `null`. */
-  readScalar(): Json {
+  /** Reads a string, a number, `true`, `false` or `null`. A check makes no string. */
+  readScalar(isCheck: boolean): Json {
     const first = this.peek();
-    if (first === QUOTATION_MARK) return this.readString();
+    if (first === QUOTATION_MARK) return this.readString(isCheck);
     if (first === LETTER_T) return this.readWord('true', true);
     if (first === LETTER_F) return this.readWord('false', false);
     if (first === LETTER_N) return this.readWord('null', null);
@@ -99,7 +96,7 @@ class Scanner {
     return value;
   }
 
-  private readString(): string {
+  private readString(isCheck: boolean): string {
     const start = ++this.at;
     let hasEscapes = false;
     for (;;) {
@@ -113,7 +110,9 @@ class Scanner {
       }
     }
     const literal = this.bytes.subarray(start, this.at - 1);
-    const string = bytesToUtf8(hasEscapes ? this.unescape(literal) : literal);
+    const utf8 = hasEscapes ? this.unescape(literal) : literal;
+    if (isCheck) return '';
+    const string = bytesToUtf8(utf8);
     if (string === undefined) throw malformed(this.bytes, 'the bytes are not UTF-8', this);
     return string;
   }
@@ -129,7 +128,7 @@ class Scanner {
         continue;
       }
       const letter = literal[i++]!;
-      let point = ESCAPED[letter];
+      let point = ESCAPED.charCodeAt(LETTERS.indexOf(String.fromCharCode(letter)));
       if (letter === LETTER_U) {
         point = this.readUnit(literal, i);
         i += 4;
@@ -142,8 +141,9 @@ class Scanner {
           point = joinSurrogates(point, low);
           i += 6;
         }
+      } else if (!(point > 0)) {
+        throw malformed(this.bytes, 'a string contains an unknown escape', this);
       }
-      if (point === undefined) throw malformed(this.bytes, 'a string contains an unknown escape', this);
       length = writePoint(bytes, length, point);
     }
     return bytes.subarray(0, length);
@@ -194,7 +194,15 @@ export function parseJson(text: string | Uint8Array): Json {
     throw errors.expectedType('text', 'string or Uint8Array', text);
   }
   if (typeof text !== 'string') assertBytes(text, 'text'); // whose memory may have been transferred
-  const bytes = typeof text === 'string' ? encodeJson(text) : text;
+  return readJson(typeof text === 'string' ? encodeJson(text) : text, false);
+}
+
+/**
+ * Parses JSON, or checks it.
+ * @param isCheck - whether the bytes are known to be UTF-8, and the value is of no use. Then only its keys are in memory, of the
+ *   objects that are open
+ */
+export function readJson(bytes: Uint8Array, isCheck: boolean): Json {
   const scanner = new Scanner(bytes);
   const open: (Json[] | JsonObject)[] = []; // the containers not yet closed, outermost first
   const keys: string[] = []; // for each container, the key whose value comes next; empty for arrays
@@ -213,7 +221,7 @@ export function parseJson(text: string | Uint8Array): Json {
         continue;
       }
     } else {
-      value = scanner.readScalar();
+      value = scanner.readScalar(isCheck);
     }
     // The value is complete: add it to its container, and close every container that ends with it.
     for (;;) {
@@ -224,8 +232,8 @@ export function parseJson(text: string | Uint8Array): Json {
         return value;
       }
       const isArray = Array.isArray(container);
-      if (isArray) container.push(value);
-      else setField(container, keys[open.length - 1]!, value);
+      if (!isArray) setField(container, keys[open.length - 1]!, isCheck ? null : value);
+      else if (!isCheck) container.push(value);
       if (scanner.consume(COMMA)) {
         if (!isArray) keys[open.length - 1] = scanner.readKey(container);
         break;

@@ -4,23 +4,22 @@
  * byte for byte it equals what Python's `json.dumps(value, sort_keys=True, separators=(",", ":"),
  * ensure_ascii=False).encode()` writes.
  */
-import {
-  type Bytes,
-  bytesToHex,
-  bytesToUtf8,
-  concatBytes,
-  forEachPiece,
-  joinSurrogates,
-  utf8Length,
-  utf8ToBytes,
-  writePoint,
-} from '../bytes.ts';
+import { type Bytes, bytesToHex, bytesToUtf8, EMPTY, utf8Length, utf8ToBytes, writeUtf8 } from '../bytes.ts';
 import { encodeByEngine } from '../engine.ts';
 import { LocalError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
-import { encodeToken, isJsonObject, isSafeInteger, type Json, JsonNumber, type JsonObject } from './json.ts';
+import {
+  checkedToken,
+  ESCAPED,
+  isJsonObject,
+  isSafeInteger,
+  type Json,
+  JsonNumber,
+  type JsonObject,
+  LETTERS,
+} from './json.ts';
 
 /**
  * Writes ordinary JSON as a string.
@@ -32,12 +31,14 @@ export function stringifyJson(value: Json): string {
 
 /**
  * Writes ordinary JSON as UTF-8. A JsonNumber is written as its token.
+ * @param before - how many zeros to put before it
+ * @param after - how many zeros to put after it
  * @throws LocalError `not-json` for a value that JSON cannot represent, including a forged JsonNumber and a value that
  *   throws when it is read; `unsafe-number` for NaN and the infinities; `lone-surrogate`; `json-depth` for more than
  *   MAX_JSON_DEPTH (64) nested arrays and objects, which includes a value inside itself
  */
-export function jsonToBytes(value: Json | object): Bytes {
-  return writeJson(value, false);
+export function jsonToBytes(value: Json | object, before?: number, after?: number): Bytes {
+  return writeJson(value, false, before, after);
 }
 
 /**
@@ -63,7 +64,6 @@ const QUOTATION_MARK = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN_BRACKET = 0x5b;
-const REVERSE_SOLIDUS = 0x5c;
 const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
@@ -76,9 +76,9 @@ interface Level {
   next: number;
 }
 
-function writeJson(value: Json | object, canonical: boolean): Bytes {
+function writeJson(value: Json | object, canonical: boolean, before?: number, after?: number): Bytes {
   try {
-    return writeValue(value as Json, canonical);
+    return writeValue(value as Json, canonical).finish(before, after);
   } catch (error) {
     if (error instanceof LocalError) throw error;
     assertNotFull(error);
@@ -87,7 +87,7 @@ function writeJson(value: Json | object, canonical: boolean): Bytes {
 }
 
 /** Keeps its own stack: the engine's is only a few hundred slots deep on a device. */
-function writeValue(value: Json, canonical: boolean): Bytes {
+function writeValue(value: Json, canonical: boolean): JsonBytes {
   const out = new JsonBytes();
   const open: Level[] = [];
   let current: Json | undefined = value;
@@ -106,7 +106,7 @@ function writeValue(value: Json, canonical: boolean): Bytes {
     // Continue with the next value, closing every container that has none left.
     for (;;) {
       const level = open[open.length - 1];
-      if (level === undefined) return out.finish();
+      if (level === undefined) return out;
       const { values, keys } = level;
       const at = level.next++;
       if (at < (keys ?? (values as Json[])).length) {
@@ -131,14 +131,14 @@ function writeScalar(value: unknown, canonical: boolean, out: JsonBytes): void {
   if (typeof value === 'string') {
     out.writeString(value);
   } else if (value === null || typeof value === 'boolean') {
-    out.writeWord(String(value));
+    out.writeText(String(value));
   } else if (typeof value === 'number') {
     if (canonical ? !isSafeInteger(value) : !isFinite(value)) {
       throw errors.unsafeNumber(canonical ? 'a safe integer' : 'a finite number');
     }
-    out.writeWord(String(value));
+    out.writeText(String(value));
   } else if (value instanceof JsonNumber) {
-    out.writeBytes(encodeToken(value.token));
+    out.writeText(checkedToken(value.token));
   } else {
     throw errors.notJson(value);
   }
@@ -163,133 +163,101 @@ function sortByCodePoint(keys: string[]): string[] {
     .map(({ key }) => key);
 }
 
-/** Up to this length, in UTF-16 units, a string is one piece. */
-const SHORT = 64;
-const SMALLEST_BLOCK = 512;
-const LARGEST_BLOCK = 65536;
+const BLOCK = 1024;
 
-/** JSON in UTF-8. It is written into blocks, which are concatenated at the end. */
+/**
+ * JSON in UTF-8. It is written into blocks, which are concatenated at the end. A string that does not fit into its block is encoded
+ * only then, so that its bytes are in memory once.
+ */
 class JsonBytes {
-  private readonly full: Uint8Array[] = [];
-  private blockSize = SMALLEST_BLOCK; // of the last block that was made
-  private block: Bytes = new Uint8Array(SMALLEST_BLOCK);
+  private readonly parts: (Uint8Array | string)[] = [];
+  private total = 0; // of the parts, in bytes
+  private block: Bytes = new Uint8Array(BLOCK);
   private length = 0; // of the data in the block
-  private high = 0; // the first half of a surrogate pair, until the second is read
 
-  /** Returns the JSON. */
-  finish(): Bytes {
-    this.endBlock();
-    return concatBytes(this.full);
+  /** Returns the JSON, with zeros before it and after it. */
+  finish(before = 0, after = 0): Bytes {
+    this.endBlock(EMPTY, 0);
+    const { parts } = this;
+    const json = new Uint8Array(before + this.total + after);
+    let at = before;
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i]!;
+      if (typeof part === 'string') {
+        at = writeUtf8(part, json, at, escapeOf);
+      } else {
+        json.set(part, at);
+        at += part.length;
+      }
+    }
+    return json;
   }
 
   writeByte(byte: number): void {
-    this.reserve(1);
-    this.block[this.length++] = byte;
-  }
-
-  /** Writes bytes, which must not change from then on. */
-  writeBytes(bytes: Uint8Array): void {
-    if (bytes.length > this.block.length - this.length) {
-      this.endBlock();
-      this.full.push(bytes);
-    } else {
-      this.block.set(bytes, this.length);
-      this.length += bytes.length;
+    if (this.length === this.block.length) {
+      this.endBlock(EMPTY, 0);
+      this.block = new Uint8Array(BLOCK);
     }
-  }
-
-  /** Writes `null`, `true`, `false`, or a JavaScript number. */
-  writeWord(word: string): void {
-    this.reserve(word.length);
-    for (let i = 0; i < word.length; i++) this.block[this.length++] = word.charCodeAt(i);
+    this.block[this.length++] = byte;
   }
 
   /** Writes a string: quotation mark, reverse solidus and controls escaped, everything else literal. */
   writeString(text: string): void {
     this.writeByte(QUOTATION_MARK);
-    const utf8 = encodeByEngine(text, isPlain);
-    if (utf8 !== undefined) this.writeBytes(utf8);
-    else if (text.length <= SHORT) this.writePiece(text);
-    else forEachPiece(text, (piece) => this.writePiece(piece));
-    if (this.high !== 0) throw errors.loneSurrogate();
+    const writeEncoded = (utf8: Uint8Array): void => {
+      const escaped = escapeUtf8(utf8);
+      this.endBlock(escaped, escaped.length);
+    };
+    if (encodeByEngine(text, writeEncoded) === undefined) this.writeText(text);
     this.writeByte(QUOTATION_MARK);
   }
 
-  /** Writes a piece of a string, which may end inside a surrogate pair. */
-  private writePiece(piece: string): void {
-    this.reserve(LONGEST_ESCAPE * piece.length);
-    const { block } = this;
-    let at = this.length;
-    let { high } = this;
-    for (let i = 0; i < piece.length; i++) {
-      const unit = piece.charCodeAt(i);
-      if (high !== 0) {
-        if (unit < 0xdc00 || unit > 0xdfff) throw errors.loneSurrogate();
-        at = writePoint(block, at, joinSurrogates(high, unit));
-        high = 0;
-      } else if (unit < 0x80) {
-        if (isLiteral(unit)) block[at++] = unit;
-        else at = writeEscape(block, at, unit);
-      } else if (unit >= 0xd800 && unit <= 0xdbff) {
-        high = unit;
-      } else {
-        if (unit >= 0xdc00 && unit <= 0xdfff) throw errors.loneSurrogate();
-        at = writePoint(block, at, unit);
-      }
-    }
-    this.length = at;
-    this.high = high;
+  /** Writes a string without quotation marks. @throws LocalError `lone-surrogate` */
+  writeText(text: string): void {
+    const { block, length } = this;
+    const end = writeUtf8(text, block, length, escapeOf);
+    if (end < 0) throw errors.loneSurrogate();
+    if (end > block.length) this.endBlock(text, end - length);
+    else this.length = end;
   }
 
-  /** Makes room for this many more bytes. */
-  private reserve(count: number): void {
-    if (this.length + count <= this.block.length) return;
-    this.endBlock();
-    this.blockSize = Math.min(2 * this.blockSize, LARGEST_BLOCK);
-    this.block = new Uint8Array(Math.max(this.blockSize, count));
-  }
-
-  private endBlock(): void {
-    this.full.push(this.block.subarray(0, this.length));
-    this.block = this.block.subarray(this.length);
+  /**
+   * Ends a block with what follows it.
+   * @param count - of the bytes that follow it
+   */
+  private endBlock(next: Uint8Array | string, count: number): void {
+    const { block, length } = this;
+    this.parts.push(block.subarray(0, length), next);
+    this.total += length + count;
+    this.block = block.subarray(length);
     this.length = 0;
   }
 }
 
-/** Whether a character below U+0080 is written in a string unescaped. */
-function isLiteral(unit: number): boolean {
-  return unit >= 0x20 && unit !== QUOTATION_MARK && unit !== REVERSE_SOLIDUS;
+/** Escapes a string in UTF-8. */
+function escapeUtf8(utf8: Uint8Array): Uint8Array {
+  let count = 0; // of what is escaped
+  for (let i = 0; i < utf8.length; i++) if (isEscaped(utf8[i]!)) count++;
+  if (count === 0) return utf8;
+  const escaped = new Uint8Array(utf8.length + (LONGEST_ESCAPE - 1) * count);
+  let at = 0;
+  for (let i = 0; i < utf8.length; i++) {
+    const byte = utf8[i]!;
+    if (isEscaped(byte)) at = writeUtf8(escapeOf(byte), escaped, at);
+    else escaped[at++] = byte;
+  }
+  return escaped.subarray(0, at);
 }
 
-/** Whether UTF-8 is written in a string unescaped. */
-function isPlain(utf8: Uint8Array): boolean {
-  for (let i = 0; i < utf8.length; i++) if (!isLiteral(utf8[i]!)) return false;
-  return true;
-}
-
-/** The second character of the two-character escapes. */
-const ESCAPES: { readonly [unit: number]: number } = {
-  34: QUOTATION_MARK,
-  92: REVERSE_SOLIDUS,
-  8: 0x62, // b
-  12: 0x66, // f
-  10: 0x6e, // n
-  13: 0x72, // r
-  9: 0x74, // t
-};
-
-/** The length of the escape of a control, such as `\\u001f`. In UTF-8 no UTF-16 unit takes more than three bytes. */
+/** The length of the escape of a control, such as `\\u001f`. */
 const LONGEST_ESCAPE = 6;
 
-/** Writes a quotation mark, a reverse solidus or a control, escaped; returns the index after it. */
-function writeEscape(bytes: Uint8Array, at: number, unit: number): number {
-  const letter = ESCAPES[unit];
-  bytes[at++] = REVERSE_SOLIDUS;
-  if (letter !== undefined) {
-    bytes[at++] = letter;
-    return at;
-  }
-  const control = `u00${bytesToHex(new Uint8Array([unit]))}`;
-  for (let i = 0; i < control.length; i++) bytes[at++] = control.charCodeAt(i);
-  return at;
+function isEscaped(byte: number): boolean {
+  return byte < 0x20 || byte === 0x22 || byte === 0x5c;
+}
+
+/** How a quotation mark, a reverse solidus or a control is written. */
+function escapeOf(unit: number): string {
+  const at = ESCAPED.indexOf(String.fromCharCode(unit));
+  return at < 0 ? `\\u00${bytesToHex(new Uint8Array([unit]))}` : `\\${LETTERS.charAt(at)}`;
 }

@@ -1,11 +1,12 @@
 // What is expected comes from vectors that Python's json wrote, from JSON.stringify, and from Buffer.compare.
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { utf8ToBytes } from '../../src/bytes.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { buildPrologue } from '../../src/wire/prologue.ts';
-import { canonicalJson, stringifyJson } from '../../src/wire/write-json.ts';
+import { canonicalJson, jsonToBytes, stringifyJson } from '../../src/wire/write-json.ts';
 import { bothWays } from '../world/both-ways.ts';
 import { fc } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';
@@ -280,6 +281,53 @@ both('escapes characters wherever a string is cut into pieces', () => {
   }
   const quotes = '"'.repeat(600);
   assert.is(stringifyJson(quotes), JSON.stringify(quotes));
+});
+
+both('writes many short strings in which each character is escaped', () => {
+  for (const length of [1, 40, 63, 64, 65]) {
+    const texts = Array.from({ length: 40 }, () => '\u0001'.repeat(length));
+    assert.is(stringifyJson(texts), JSON.stringify(texts));
+  }
+});
+
+both('leaves room before and after JSON, with strings of every length and character', () => {
+  const unit = fc.constantFrom('a', '"', '\\', '\u0001', '\n', 'é', '汉', '😀');
+  const text = fc.tuple(fc.string({ unit, maxLength: 6 }), fc.constantFrom(0, 1, 58, 64, 65, 300, 5000));
+  fc.assert(
+    fc.property(fc.array(text, { maxLength: 4 }), fc.nat(17), fc.nat(17), (texts, before, after) => {
+      const value = texts.map(([start, length]) => ({ key: start.padEnd(length, 'x') + start }));
+      const json = jsonToBytes(value, before, after);
+      assert.is(json.length, json.buffer.byteLength);
+      const bytes = Buffer.from(json);
+      assert.ok(
+        bytes.equals(
+          Buffer.concat([Buffer.alloc(before), Buffer.from(JSON.stringify(value)), Buffer.alloc(after)]),
+        ),
+      );
+      const string = JSON.stringify(value);
+      const utf8 = Buffer.from(utf8ToBytes(string, before, after));
+      assert.ok(utf8.equals(bytes));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+both('refuses a lone surrogate in a string of any length, before a fault that follows', () => {
+  for (const length of [0, 47, 48, 64, 65, 300, 5000]) {
+    for (const text of [
+      '\ud800',
+      '\udc00',
+      '\ud800x\udc00',
+      '\ud800xé',
+      '\ud800\n\udc00',
+      '\ud800\ud800\udc00',
+    ]) {
+      for (const write of WRITERS) {
+        raisesLocal(() => write(['x'.repeat(length) + text, NaN]), 'lone-surrogate');
+        raisesLocal(() => write([text + 'x'.repeat(length), NaN]), 'lone-surrogate');
+      }
+    }
+  }
 });
 
 test.run();

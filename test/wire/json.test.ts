@@ -4,7 +4,7 @@ import { readVectorFile } from '../../judge/src/vectors.ts';
 import { RemoteError } from '../../src/errors.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
 import { isJsonObject, isSafeInteger, JsonNumber, ownField, setField } from '../../src/wire/json.ts';
-import { parseJson } from '../../src/wire/parse-json.ts';
+import { parseJson, readJson } from '../../src/wire/parse-json.ts';
 import { stringifyJson } from '../../src/wire/write-json.ts';
 import { bothWays } from '../world/both-ways.ts';
 import { fc } from '../world/property.ts';
@@ -322,6 +322,51 @@ test('distinguishes JSON objects from all other values', () => {
     Object.assign([], { [Symbol.toStringTag]: 'Object' }),
   ];
   for (const other of others) assert.is(isJsonObject(other), false);
+});
+
+/** The code with which JSON is refused, if it is. */
+function refusal(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    assert.instance(error, RemoteError);
+    return (error as RemoteError).code;
+  }
+}
+
+test('a check refuses what the parser refuses, with the same code, and nothing else', () => {
+  const unit = fc.constantFrom(
+    ...'{}[]:,"\\ua0é1-.e'.split(''),
+    '"a"',
+    '{"a":1',
+    ',"a":2}',
+    '"\\ud800"',
+    'null',
+  );
+  const json = fc
+    .json()
+    .chain((text) => fc.tuple(fc.constant(text), fc.nat(text.length), fc.string({ unit, maxLength: 3 })));
+  const check = (text: string): void =>
+    assert.is(
+      refusal(() => readJson(Buffer.from(text), true)),
+      refusal(() => parseJson(text)),
+      text,
+    );
+  fc.assert(
+    fc.property(json, ([text, at, other]) => check(text.slice(0, at) + other + text.slice(at))),
+    { numRuns: 3000 },
+  );
+  fc.assert(fc.property(fc.string({ unit, maxLength: 12 }), check), { numRuns: 3000 });
+  for (const text of ['['.repeat(64), '['.repeat(65), '{"a":{"b":1,"b":2}}', '[[1],{"a":[],"a":0}]'])
+    check(text);
+});
+
+test('a check makes no value', () => {
+  for (const text of ['"text"', '[[1,"a"],{"b":2}]', '{"a":{"b":["c"]}}', '[1]']) {
+    const value = JSON.stringify(readJson(Buffer.from(text), true));
+    assert.ok(['""', '[]', '{"a":null}'].includes(value), value);
+  }
 });
 
 test.run();

@@ -768,7 +768,7 @@ export function* mistakenPrologues(
       prologue: utf8ToBytes(parts(RIGHT).slice(0, 2).join('') + value),
     };
   }
-  const rightParts = parts(RIGHT).map(utf8ToBytes);
+  const rightParts = parts(RIGHT).map((text) => utf8ToBytes(text));
   const lengths = (width: 2 | 4): Uint8Array[] =>
     rightParts.flatMap((part) => {
       const length = new DataView(new ArrayBuffer(4));

@@ -88,7 +88,7 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     broken('JSON leaves as JavaScript writes it', [
       SESSION,
       '  return bytes;\n}',
-      '  return utf8ToBytes(JSON.stringify(JSON.parse(content)));\n}',
+      '  return utf8ToBytes(JSON.stringify(JSON.parse(content)), 1, TAG_LENGTH);\n}',
     ]),
   ],
 

@@ -161,7 +161,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     "if (hello.error?.code !== 'no-hello') return;",
     'return;',
   ]),
-  'P-95': broken('any string is sent as JSON', [SESSION, '    parseJson(bytes);\n', '']),
+  'P-95': broken('any string is sent as JSON', [SESSION, '    readJson(payloadOf(bytes), true);\n', '']),
   'P-97': broken('sending is tried in every state', [
     SESSION,
     "if (this.state !== 'ready') {",
