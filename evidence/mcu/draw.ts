@@ -1,5 +1,5 @@
 /**
- * Draws what `evidence/mcu/run` counted: docs/evidence/mcu.svg, the tables of docs/evidence/mcu.md, and the first one of docs/reference/devices.md.
+ * Draws what `evidence/mcu/run` counted: docs/evidence/mcu.svg, the tables of docs/evidence/mcu.md, and the first two of docs/reference/devices.md.
  *
  *     evidence/mcu/run --least --json > mcu.json
  *     node --import tsx evidence/mcu/draw.ts mcu.json
@@ -189,5 +189,31 @@ const boards = markdown([
     ]),
   ),
 ]);
-writeMeasured('docs/reference/devices.md', { boards }, measured);
+
+/** What a watchdog sees: a call and its row. The last one is in proportion to the one before it. */
+const CALLS: readonly (readonly [call: string, row: string, times?: number])[] = [
+  ['a step of a paced handshake', 'the longest call of a paced session'],
+  ['the rest of a handshake that is not paced', 'XXpsk2: message 2, to ready'],
+  ...[1000, 5106, 16_000].flatMap((length) =>
+    (['sent', 'received'] as const).map(
+      (way) => [`JSON of ${grouped(length)} characters ${way}`, `${length} characters ${way}`] as const,
+    ),
+  ),
+  ['16,000 bytes sent or received', '16000 bytes sent'],
+  [
+    'a transport message of 65,535 bytes received, even if it is then dropped',
+    '16000 bytes received',
+    65_535 / 16_000,
+  ],
+];
+const watchdog = markdown([
+  ['call', 'million instructions', ...BOARDS.map(([name]) => name)],
+  ['---', '---', ...BOARDS.map(() => '---')],
+  ...CALLS.map(([call, row, times = 1]) => {
+    const instructions = of(row) * times;
+    const count = instructions.toFixed(instructions < 10 ? 1 : 0);
+    return [call, count, ...BOARDS.map((board) => time(instructions, board))];
+  }),
+]);
+writeMeasured('docs/reference/devices.md', { boards, watchdog }, measured);
 writeFileSync(new URL('mcu.svg', DOCS), bars());

@@ -15,7 +15,12 @@ export interface Recorded {
   readonly connections: readonly (Transcript & {
     readonly name: string;
     readonly isPaced: boolean;
-    readonly messages: readonly { readonly length: number; readonly sealed: string }[];
+    readonly messages: readonly {
+      readonly length: number;
+      readonly sealed: string;
+      /** Whether it is JSON, of this length in characters. */
+      readonly isJson?: boolean;
+    }[];
   })[];
   /** Connections of which each call of the cryptography is counted. */
   readonly counted?: Recorded['connections'];

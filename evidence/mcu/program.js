@@ -132,10 +132,14 @@ function connect({ name, isPaced, keys, hello, offer, message2 }, crypto = devic
   return session;
 }
 
-function talk(session, { length, sealed }) {
-  step(`${length} bytes sent`, () => session.sendBinary(new Uint8Array(length)));
+function talk(session, { length, sealed, isJson }) {
+  const what = `${length} ${isJson ? 'characters' : 'bytes'}`;
+  const utterance = isJson ? 'x'.repeat(length - '{"utterance":""}'.length) : '';
+  step(`${what} sent`, () =>
+    isJson ? session.sendJson({ utterance }) : session.sendBinary(new Uint8Array(length)),
+  );
   const incoming = bytes(sealed);
-  drive(session, `${length} bytes received`, () => session.receive(incoming), 'message');
+  drive(session, `${what} received`, () => session.receive(incoming), 'message');
 }
 
 function useKeyring(text, accessKey) {
