@@ -13,8 +13,8 @@
  *     evidence/mutation/run --json FILE         also writes each mutant, and which test noticed it
  *     evidence/mutation/run --again FILE        all but what a test noticed in the run that wrote this, in files with the same code;
  *                                             what it writes with --json stands for both runs
- *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, which must be whole,
- *                                             by itself or with the one that it tries again, but for what has a reason
+ *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, and the one that it tries
+ *                                             again; it says how many were not tried
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
@@ -571,41 +571,50 @@ function report(): void {
     const left = mutants.filter(
       (mutant) => !mutant.isStatic && !isLoadedOnly(mutant.id) && !isTried.has(mutant),
     );
-    if (left.some((mutant) => reasonOf(mutant) === undefined))
-      throw new Error('this run is not whole, so it draws no table');
-    const all = [...isTried, ...left].sort((a, b) => a.id - b.id);
-    draw(all, [...survivors, ...left], unknown, left.length);
+    draw([...isTried], survivors, unknown, left);
   }
   if (unknown.length > 0) process.exitCode = 1;
 }
 
-/** Draws what was tried and what survived, folder by folder. */
+/** Draws what was tried and what survived, folder by folder. What was not tried and has a reason counts as a survivor. */
 function draw(
   tried: readonly Mutant[],
   survivors: readonly Mutant[],
   unknown: readonly Mutant[],
-  left: number,
+  left: readonly Mutant[],
 ): void {
   const rest = 'other files of `src`';
+  const assumed = left.filter((mutant) => reasonOf(mutant) !== undefined);
+  const untried = left.filter((mutant) => reasonOf(mutant) === undefined);
   const folderOf = ({ file }: Mutant): string =>
     file.split('/').length > 2 ? code(file.slice(0, file.lastIndexOf('/'))) : rest;
-  const folders = [...new Set(tried.map(folderOf))].sort((a, b) => Number(a === rest) - Number(b === rest));
+  const folders = [...new Set([...tried, ...left].map(folderOf))].sort();
+  folders.sort((a, b) => Number(a === rest) - Number(b === rest));
   const rows = [...folders, 'all'].map((name) => {
-    const [all, left, without] = [tried, survivors, unknown].map(
-      (mutants) => mutants.filter((mutant) => name === 'all' || folderOf(mutant) === name).length,
-    ) as [number, number, number];
-    const noticed = `${((100 * (all - left)) / all).toFixed(1)} %`;
-    return [name, grouped(all), noticed, grouped(left - without), grouped(without)];
+    const [all, alive, without, open] = [
+      [...tried, ...assumed],
+      [...survivors, ...assumed],
+      unknown,
+      untried,
+    ].map((mutants) => mutants.filter((mutant) => name === 'all' || folderOf(mutant) === name).length) as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    const noticed = all === 0 ? '' : `${((100 * (all - alive)) / all).toFixed(1)} %`;
+    return [name, grouped(all), noticed, grouped(alive - without), grouped(without), grouped(open)];
   });
-  const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without'];
+  const head = ['changes in', 'tried', 'noticed', 'survive, with a reason', 'survive, without', 'not tried'];
   const commits = new Map<string, number>();
   for (const { commit } of earlier.values()) commits.set(commit, (commits.get(commit) ?? 0) + 1);
   const runs = [...commits].map(([commit, count]) => `${grouped(count)} at \`${commit}\``);
   const before =
     runs.length === 0 ? '' : ` Noticed in earlier runs, and not tried again: ${runs.join(', ')}.`;
-  const untried = left === 0 ? '' : ` Of those with a reason, ${grouped(left)} were not tried again.`;
+  const again =
+    assumed.length === 0 ? '' : ` Of those with a reason, ${grouped(assumed.length)} were not tried again.`;
   writeMeasured('docs/evidence/mutation.md', {
-    mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.${before}${untried}`,
+    mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.${before}${again}`,
   });
 }
 
