@@ -89,7 +89,9 @@ test('refuses more than the limit from an inflate that ignores it', () => {
 
 test('refuses an inflate that returns no bytes, such as one that is asynchronous', () => {
   for (const returned of [undefined, '{}', [0x7b, 0x7d], Promise.resolve(new Uint8Array(0))]) {
-    raisesLocal(() => decode(compressed('{}', '{}'), { inflate: () => returned }), 'bad-argument');
+    const call = () => decode(compressed('{}', '{}'), { inflate: () => returned });
+    raisesLocal(call, 'bad-argument');
+    raisesAbout('inflate', call);
   }
 });
 

@@ -64,6 +64,15 @@ test('the device file leaves nothing in an array that HMAC-SHA-256 is computed f
   for (const array of made) assert.ok(array === tag || array.every((byte) => byte === 0));
 });
 
+test('noble’s HMAC, of which the caller gets a copy, is wiped', () => {
+  const [key, message] = [series(32), series(20, 100)];
+  let copy: Uint8Array | undefined;
+  const wiped = wipedIn(() => {
+    copy = nobleCrypto.hmacSha256(key, message);
+  });
+  assert.ok(wiped.includes(toHex(copy!)));
+});
+
 for (const [name, crypto] of [
   ['noble', nobleCrypto],
   ['js', jsCrypto],

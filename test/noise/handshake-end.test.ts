@@ -32,6 +32,7 @@ test('is over once destroyed, at any point', () => {
   for (const due of [0, 1, 2, 3]) {
     const state = upTo(due, 'initiator', 'XXpsk2');
     state.destroy();
+    assert.equal([state.isFinished, state.remoteStaticKey], [false, undefined]);
     const failure = raisesLocal(() => state.split(), 'wrong-state');
     assertDead(state, failure);
   }
