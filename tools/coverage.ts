@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 const FLOORS: { readonly [folder: string]: readonly [lines: number, branches: number] } = {
   'src/': [100, 100],
   'bundles/': [100, 100],
-  'client/dist/': [97.5, 96],
-  'cli/src/': [94, 94],
+  'client/dist/': [98.5, 96.5],
+  'cli/src/': [95, 94],
   'judge/src/': [90, 90],
 };
 

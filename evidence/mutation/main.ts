@@ -14,7 +14,8 @@
  *     evidence/mutation/run --again FILE        all but what a test noticed in the run that wrote this, in files with the same code;
  *                                             what it writes with --json stands for both runs
  *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, and the one that it tries
- *                                             again; it says how many were not tried
+ *                                             again; it says how many were not tried; with --only client/ or --only cli/ the sentence
+ *                                             there about a sample
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
@@ -566,7 +567,8 @@ function report(): void {
     }));
     writeFileSync(values.json, JSON.stringify([...earlier.values(), ...rows], null, 1));
   }
-  if (values.write) {
+  if (values.write && area === 'shells') drawSample(tried.length, survivors.length, unknown.length);
+  else if (values.write) {
     const isTried = new Set([...earlier.keys(), ...tried]);
     const left = mutants.filter(
       (mutant) => !mutant.isStatic && !isLoadedOnly(mutant.id) && !isTried.has(mutant),
@@ -615,6 +617,16 @@ function draw(
     assumed.length === 0 ? '' : ` Of those with a reason, ${grouped(assumed.length)} were not tried again.`;
   writeMeasured('docs/evidence/mutation.md', {
     mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.${before}${again}`,
+  });
+}
+
+/** Draws what a sample of the client or of the commands showed. */
+function drawSample(tried: number, survivors: number, unknown: number): void {
+  const [folder = ''] = values.only.split('/');
+  const noticed = `${tried - survivors} of ${tried} mutants of ${code(folder)}, which ${code(`--sample ${values.sample}`)} chose`;
+  const left = `${survivors - unknown} survive with a reason, and ${unknown} without`;
+  writeMeasured('docs/evidence/mutation.md', {
+    [`a sample of ${folder}`]: `The tests noticed ${noticed}; ${left}.`,
   });
 }
 

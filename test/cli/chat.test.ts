@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { derivePsk, HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
+import { onRefresh, type TimerSetter, withTimers } from '../client/world.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import { Folder, IDENTITY, run, runIntoFile, runOnTerminal, runProgram } from './run.ts';
 
@@ -126,23 +127,22 @@ test('chat fails if a question was not answered', async () => {
     ...IDENTITY,
     data_plane_endpoints: { wss: `ws://127.0.0.1:${await freePort()}` },
   });
-  const { setTimeout: set } = globalThis;
   const { write } = process.stderr;
   let told = '';
-  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) =>
-    set(run, time === 15_000 ? 300 : time, ...given)) as typeof setTimeout;
   process.stderr.write = ((text: string) => {
     told += text;
     return true;
   }) as typeof write;
   try {
-    const { code, stdout } = await run(['chat', elsewhere, '--json', '--allow-plaintext'], 'hello\n');
+    const { code, stdout } = await withTimers(
+      (again, time, set) => set(again, time === 15_000 ? 300 : time),
+      () => run(['chat', elsewhere, '--json', '--allow-plaintext'], 'hello\n'),
+    );
     const [{ ending, message }] = JSON.parse(stdout).answers;
     assert.equal([code, ending], [1, 'closed']);
     assert.match(message, /^Nothing listens at /);
   } finally {
     Object.assign(process.stderr, { write });
-    globalThis.setTimeout = set;
   }
   assert.match(told, /^connecting again in \d{1,2} s$/m);
 });
@@ -211,7 +211,6 @@ test('chat shows each message of a hub on one line', async () => {
 });
 
 test('chat waits longer than for a connection for the answer of a hub', async () => {
-  const { setTimeout: set } = globalThis;
   let giveUp = (): void => assert.unreachable();
   const there = await playHub('hub-1', (event, say) => {
     if (event.type !== 'message') return;
@@ -219,16 +218,14 @@ test('chat waits longer than for a connection for the answer of a hub', async ()
     say('speak', { utterance: 'Hi.' });
     say('ovos.utterance.handled', {});
   });
-  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
-    if (time === 15_000) giveUp = run;
-    return set(run, time, ...given);
-  }) as typeof setTimeout;
-  try {
-    const { code, stdout } = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
-    assert.equal([code, JSON.parse(stdout).answers[0].ending], [0, 'handled']);
-  } finally {
-    globalThis.setTimeout = set;
-  }
+  const set: TimerSetter = (late, time, original) => {
+    if (time === 15_000) giveUp = late;
+    return original(late, time);
+  };
+  const { code, stdout } = await withTimers(set, () =>
+    run(['chat', there, '--json', '--allow-plaintext'], 'hello\n'),
+  );
+  assert.equal([code, JSON.parse(stdout).answers[0].ending], [0, 'handled']);
 });
 
 const answers: Parameters<typeof playHub>[1] = (event, say) => {
@@ -281,7 +278,6 @@ test('ask does not wait for a second connection', async () => {
 for (const command of ['ask', 'chat']) {
   test(`${command} gives up no derivation, neither after a minute nor when the hub does not wait for it`, async () => {
     const { now } = performance;
-    const { setTimeout: set } = globalThis;
     const { Worker } = workers;
     let isLate = false;
     let connections = 0;
@@ -303,26 +299,19 @@ for (const command of ['ask', 'chat']) {
     };
     syncBuiltinESMExports();
     performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
-    globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
-      const timer = set(run, time, ...given);
-      if (time !== 15_000) return timer;
-      giveUp = run;
-      const { refresh } = timer;
-      timer.refresh = () => {
-        begun++;
-        return refresh.call(timer);
-      };
-      return timer;
-    }) as typeof setTimeout;
+    const set: TimerSetter = (late, time, original) => {
+      if (time !== 15_000) return original(late, time);
+      giveUp = late;
+      return onRefresh(original(late, time), () => begun++);
+    };
     const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--json', '--allow-plaintext'];
     try {
-      const { code, stdout } = await run(args, 'hello\n');
+      const { code, stdout } = await withTimers(set, () => run(args, 'hello\n'));
       const json = JSON.parse(stdout);
       const { ending } = command === 'ask' ? json : json.answers[0];
       assert.equal([code, ending, connections], [0, 'handled', 2]);
       assert.is(begun > 1, command === 'chat'); // also when the derivation ends
     } finally {
-      globalThis.setTimeout = set;
       Object.assign(performance, { now });
       workers.Worker = Worker;
       syncBuiltinESMExports();

@@ -29,6 +29,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { hiding } from '../../cli/src/hidden.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
 import { Folder, IDENTITY, type Run, run, runProgram, SECRETS } from './run.ts';
 
@@ -978,6 +979,16 @@ function decodings(text: string): string[] {
     ...[0, 1, 2, 3].map((start) => Buffer.from(run.slice(start), 'base64').toString('latin1')),
   ]);
 }
+
+test('hides an access key in base64url, and in base64 that is percent-encoded', () => {
+  const key = 'kiosk~>~>?7';
+  const hide = hiding(key);
+  for (const before of ['', ':', '::']) {
+    const bytes = Buffer.from(`${before}${key}`);
+    for (const text of [bytes.toString('base64url'), encodeURIComponent(bytes.toString('base64'))])
+      assert.match(hide(text), /^\w{0,4}\[access key\]/, text);
+  }
+});
 
 test('hides the access key that a hub repeats with escapes of JSON, and as a number', async () => {
   const hello = (key: string): string => `{"msg_type":"hello","payload":{"node_id":"hub-1","x":"${key}"}}`;

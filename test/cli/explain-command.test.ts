@@ -253,13 +253,13 @@ for (const [what, args, message] of [
   ['a recording that is missing', ['/nowhere.jsonl'], /no such file/],
   ['what is no recording', [folder.write('a.json', '{"a":1}\n{}')], /is not a recording: its first line/],
   [
-    'a recording whose key is a number',
+    'a recording whose key is a list',
     [
       folder.write(
         'key.jsonl',
         play()
           .lines.client.join('\n')
-          .replace(/"publicKey":"\w+"/, '"publicKey":5'),
+          .replace(/"publicKey":"\w+"/, '"publicKey":["5"]'),
       ),
     ],
     /its publicKey is not a key of 32 bytes in hex/,

@@ -17,7 +17,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
-import { type Cause, causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
+import { type Cause, causeOf, causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
 import { connect as connectByHttps } from 'hub-protocol-client/https';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
@@ -555,6 +555,10 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['broker-refused', 'SUBACK_128', 'mqtt', /refuses the topic of this client/],
   ['broker-refused', 'CONNACK_9', 'mqtt', /refuses this client \(CONNACK_9\)/],
 ];
+
+test('an unknown code is neither a certificate nor another server', () => {
+  assert.is(causeOf({ code: 'EOTHER' })?.cause, 'not-reachable');
+});
 
 for (const [cause, platformCode, scheme, pattern] of SAYS) {
   test(`over ${scheme}, the sentence for ${cause} and ${platformCode} says what to do`, () => {

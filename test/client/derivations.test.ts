@@ -163,6 +163,23 @@ test('reports the progress of a worker, and lets timers fire', async () => {
   assert.is(progress.at(-1), 1);
 });
 
+test('the worker of a page tells its progress, and then the PSK', async () => {
+  const told: { progress: number; psk?: Uint8Array }[] = [];
+  const self: { onmessage?: (event: object) => void; postMessage(message: (typeof told)[0]): void } = {
+    postMessage: (message) => told.push(message),
+  };
+  Object.assign(globalThis, { self });
+  try {
+    await import(`${new URL('../../client/dist/derive-worker-in-browser.js', import.meta.url)}`);
+    self.onmessage!({ data: { password, salt: hex(salt) } });
+  } finally {
+    Reflect.deleteProperty(globalThis, 'self');
+  }
+  const last = told.at(-1)!;
+  assert.equal([last.progress, toHex(last.psk!)], [1, psk]);
+  assert.ok(told.length > 10 && told.slice(0, -1).every(({ psk }) => psk === undefined));
+});
+
 for (const name of ['browser.js', 'derive-worker-in-browser.js']) {
   test(`a bundler finds nothing of Node in client/dist/${name}`, async () => {
     const { errors, warnings } = await build({

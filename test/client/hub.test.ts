@@ -25,7 +25,7 @@ import {
 } from '../../src/index.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
-import { soon, Timers, until } from './world.ts';
+import { soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);
@@ -350,8 +350,12 @@ test('a key that could not be stored is not pinned', async () => {
 
 test('a client that is removed during its handshake is refused, and the hub says why', async () => {
   const refused: unknown[] = [];
+  const said: string[] = [];
   const one = await start({
-    onRefused: ({ code }, state, accessKey) => refused.push([code, state, accessKey]),
+    onRefused({ code, message }, state, accessKey) {
+      refused.push([code, state, accessKey]);
+      said.push(message);
+    },
   });
   const stranger = dial('kiosk-9', undefined, one.url);
   await stranger.reaches('ended');
@@ -366,6 +370,16 @@ test('a client that is removed during its handshake is refused, and the hub says
     ['access-refused', 'new', undefined],
     ['access-refused', 'awaiting-message-3', 'kiosk-7'],
   ]);
+  assert.match(said[0]!, 'does not know its access key');
+});
+
+test('the hub says that a client names no access key', async () => {
+  let said = '';
+  const one = await start({ onRefused: ({ message }) => (said = message) });
+  const stranger = new WebSocket(`${one.url}/`);
+  sockets.push(stranger.on('error', () => {}));
+  await until(() => said !== '');
+  assert.match(said, 'names no access key');
 });
 
 test('the hub says that a client which it refused speaks an older protocol', async () => {
@@ -419,15 +433,14 @@ test('a connection that is not ready in time ends', async () => {
 });
 
 test('a connection that was ready in time goes on after that, and its end is no refusal', async () => {
-  const { setTimeout: set } = globalThis;
   const refused: unknown[] = [];
   let late = (): void => assert.unreachable();
   const one = await start({ handshakeTimeout: 54_321, onRefused: ({ code }) => refused.push(code) });
-  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+  const set: TimerSetter = (run, time, original) => {
     if (time === 54_321) late = run;
-    return set(run, time, ...given);
-  }) as typeof setTimeout;
-  try {
+    return original(run, time);
+  };
+  await withTimers(set, async () => {
     const client = dial('kiosk-7', undefined, one.url);
     await client.reaches('ready');
     const [served] = one.connections;
@@ -439,9 +452,7 @@ test('a connection that was ready in time goes on after that, and its end is no 
     client.socket.terminate();
     await until(() => one.connections.size === 0);
     assert.equal(refused, []);
-  } finally {
-    globalThis.setTimeout = set;
-  }
+  });
 });
 
 test('a client that has gone without a word ends with the ping that it does not answer', async () => {

@@ -318,6 +318,15 @@ test('a program sees what another program has stored since', () => {
   assert.equal(first.load().pins, []);
 });
 
+test('a keyring that cannot be created says why', () => {
+  const fail = (): never => {
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+  };
+  replacing({ linkSync: fail }, () => {
+    assert.throws(() => new KeyringFile(newPath(), ACCESS_KEY), /ENOSPC/);
+  });
+});
+
 test('a keyring that was removed is an error, never a new keyring', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

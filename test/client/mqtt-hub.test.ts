@@ -8,7 +8,7 @@ import mqtt from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
-import { impatient, soon, Timers, until } from './world.ts';
+import { impatient, onRefresh, soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
 
 const test = suite('hub-protocol-client/hub/mqtt');
 const BASE = 'hivemind/hub-1';
@@ -141,18 +141,15 @@ test('a hub greets nobody for a message that the broker has retained', async () 
 });
 
 test('a hub waits as long as reconnectAfter before it connects again, and says why it cannot', async () => {
-  const { setTimeout: set } = globalThis;
   const waits: unknown[] = [];
-  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
+  const set: TimerSetter = (run, time, original) => {
     waits.push(time);
-    return set(run, time, ...given);
-  }) as typeof setTimeout;
-  try {
+    return original(run, time);
+  };
+  await withTimers(set, async () => {
     await broker.stop();
     await until(() => lost >= 2);
-  } finally {
-    globalThis.setTimeout = set;
-  }
+  });
   assert.ok(waits.includes(20));
   assert.is((lostFor[1] as { code?: string }).code, 'ECONNREFUSED');
 });
@@ -186,22 +183,15 @@ test('a hub reports a client that it does not know, although it does not answer'
 });
 
 test('a hub ends the session of a client that is silent for the time idle, and each message begins that time again', async () => {
-  const { setTimeout: set } = globalThis;
   let begun = 0;
   let end = (): void => {};
   // Only the hub has a timer of five minutes.
-  globalThis.setTimeout = ((run: () => void, time?: number, ...given: []) => {
-    const timer = set(run, time, ...given);
-    if (time !== 300_000) return timer;
-    const { refresh } = timer;
-    timer.refresh = () => {
-      begun++;
-      return refresh.call(timer);
-    };
+  const set: TimerSetter = (run, time, original) => {
+    if (time !== 300_000) return original(run, time);
     end = run;
-    return timer;
-  }) as typeof setTimeout;
-  try {
+    return onRefresh(original(run, time), () => begun++);
+  };
+  await withTimers(set, async () => {
     const client = connectAs('kiosk-7');
     await client.ask('hello');
     const first = begun;
@@ -216,9 +206,7 @@ test('a hub ends the session of a client that is silent for the time idle, and e
     assert.is(await soon(closed), 'text-after-ready');
     assert.is((await client.ask('again')).reply.text, 'heard again');
     assert.is(hub.connections.size, 1);
-  } finally {
-    globalThis.setTimeout = set;
-  }
+  });
 });
 
 test.run();

@@ -215,6 +215,35 @@ export async function until(holds: () => boolean): Promise<void> {
   }
 }
 
+/** Sets a timer in the place of `setTimeout`, which it gets as `original`. */
+export type TimerSetter = (
+  run: () => void,
+  time: number | undefined,
+  original: (run: () => void, time?: number) => NodeJS.Timeout,
+) => NodeJS.Timeout;
+
+/** Runs `body` while `set` sets the timers of this process. */
+export async function withTimers<T>(set: TimerSetter, body: () => Promise<T>): Promise<T> {
+  const { setTimeout: original } = globalThis;
+  globalThis.setTimeout = ((run: (...given: unknown[]) => void, time?: number, ...given: unknown[]) =>
+    set(() => run(...given), time, original)) as typeof setTimeout;
+  try {
+    return await body();
+  } finally {
+    globalThis.setTimeout = original;
+  }
+}
+
+/** Counts how often a timer begins again. */
+export function onRefresh(timer: NodeJS.Timeout, count: () => void): NodeJS.Timeout {
+  const { refresh } = timer;
+  timer.refresh = () => {
+    count();
+    return refresh.call(timer);
+  };
+  return timer;
+}
+
 const worlds: World[] = [];
 
 /** A world that ends with the test, if `endWorlds` is called after each. */
