@@ -18,6 +18,8 @@ export function pageSocket(mindOf: () => Mind): unknown {
     onerror: (event: Event) => void = () => {};
     onclose: (event: Event) => void = () => {};
     #isStalled = false;
+    /** What has come and was not shown yet. */
+    readonly #shown: unknown[] = [];
     #hub: Hub | undefined;
     readonly #mind = mindOf();
 
@@ -66,7 +68,7 @@ export function pageSocket(mindOf: () => Mind): unknown {
       this.#mind.after(this.#mind.random.pick([10, 1000, 20_000]), this.#speak);
     };
 
-    /** Events come one by one, in tasks of their own. */
+    /** Events come one by one, in tasks of their own, between which a browser does other things. */
     #say(data: Data): void {
       if (this.#isStalled) return;
       const shown =
@@ -75,10 +77,14 @@ export function pageSocket(mindOf: () => Mind): unknown {
           : this.binaryType === 'arraybuffer'
             ? Uint8Array.from(data).buffer
             : new Blob([]);
-      setImmediate(() => {
-        if (this.readyState === 1) this.onmessage({ data: shown });
-      });
+      if (this.#shown.push(shown) === 1) setImmediate(this.#show);
     }
+
+    readonly #show = (): void => {
+      const data = this.#shown.shift();
+      if (this.#shown.length > 0) setImmediate(this.#show);
+      if (this.readyState === 1) this.onmessage({ data });
+    };
 
     #close(code: number): void {
       if (this.readyState === 3) return;
