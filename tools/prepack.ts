@@ -53,7 +53,7 @@ async function joinModules(
     format: 'esm',
     platform: 'neutral',
     packages: 'external',
-    external: ['node:*'],
+    external: ['node:*', '*.cjs'],
     legalComments: 'none',
   });
   for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {

@@ -1,5 +1,4 @@
 /** Derives the PSK in a worker of Node.js, to keep the event loop running. */
-import { Worker } from 'node:worker_threads';
 
 /**
  * Derives a PSK, as `derivePsk` does, in a worker.
@@ -16,13 +15,16 @@ export async function deriveInWorker(
   onProgress: (progress: number) => void = () => {},
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
+  const { Worker } = await import('node:worker_threads'); // only a first contact needs it
   const worker = new Worker(new URL('./derive-worker-on-node.js', import.meta.url), {
     workerData: { password, salt },
   });
   try {
     return await new Promise((resolve, reject) => {
       worker.on('error', reject);
-      signal?.addEventListener('abort', () => reject(new Error('the derivation was stopped')));
+      const stop = (): void => reject(new Error('the derivation was stopped'));
+      if (signal?.aborted) stop();
+      signal?.addEventListener('abort', stop);
       worker.on('message', ({ progress, psk }: { progress: number; psk?: Uint8Array }) => {
         onProgress(progress);
         if (psk !== undefined) resolve(psk);

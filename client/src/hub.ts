@@ -4,9 +4,10 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { readAuthorization } from 'hub-protocol';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 import { keepAlive } from './ws.ts';
+import ws from './ws-on-node.cts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
 export type {
@@ -93,7 +94,7 @@ export function createHub(options: WebSocketHubOptions): Hub {
   assertServes(options);
   const { maxConnections = 1000 } = options;
   const limits = { maxPayload: MAX_PAYLOAD, closeTimeout: CLOSE_TIMEOUT };
-  const sockets = new WebSocketServer({ noServer: true, ...limits });
+  const sockets = new ws.WebSocketServer({ noServer: true, ...limits });
   const connections = new Set<HubConnection>();
   const cut = (): void => {
     for (const socket of sockets.clients) socket.terminate();

@@ -141,6 +141,7 @@ export function assertOptions(options: ConnectOptions, platform: Platform): void
     }
   }
   disclosureDue(identity, { lastGiven: disclosure.lastGiven ?? 'never' });
+  if (session === undefined) return; // a session makes a key, which takes a while
   const { crypto, readBinary } = platform;
   const unused = new ClientSession({
     crypto,

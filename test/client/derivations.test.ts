@@ -146,6 +146,16 @@ test('the worker on Node.js ends when its derivation is stopped', async () => {
   assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
 });
 
+test('the worker on Node.js computes nothing if its derivation is stopped at once', async () => {
+  const stopper = new AbortController();
+  const derived = deriveInWorker('correct horse', new Uint8Array(32), undefined, stopper.signal);
+  stopper.abort();
+  await derived.then(
+    () => assert.unreachable(),
+    (error) => assert.match(error.message, 'stopped'),
+  );
+});
+
 /** One that Node has since 24.7 reports no progress before the end. */
 const isNative = crypto.argon2id !== undefined;
 const [vector] = readVectors('argon2id', 'Psk');

@@ -275,6 +275,16 @@ async function serve(
   return { data_plane_endpoints: { wss: `ws://127.0.0.1:${(server.address() as AddressInfo).port}` } };
 }
 
+test('trusts the authority that its own options name, and not that of the client before', async () => {
+  await connect().next(isReady);
+  const { ca } = await localhostCertificate();
+  const causes: (string | undefined)[] = [];
+  const foreign = connect({ ca });
+  foreign.on('ask', ({ error }) => causes.push((error as { code?: string }).code));
+  await soon(new Promise((resolve) => foreign.on('ask', resolve)));
+  assert.equal(causes, ['certificate-refused']);
+});
+
 test('reads a message of 256 KiB, and ends the connection at a longer one', async () => {
   const lengths = [256 * 1024, 256 * 1024 + 1];
   const address = await serve((socket) => socket.send('x'.repeat(lengths.shift() ?? 0)));
