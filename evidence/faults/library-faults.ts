@@ -769,15 +769,23 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "return returned === declared || returned.slice(returned.indexOf(':') + 1) === declared;",
     'return returned === declared;',
   ]),
-  fault('first-completion-ends', 'reply schedule', 'state has "done" where "completed" is due', [
-    COLLECTOR,
-    "completion: 'completed',",
-    "completion: 'handled',",
-  ]),
+  fault(
+    'first-completion-ends',
+    'reply schedule',
+    [
+      'state is wrong: it is "done" where it is "completed"',
+      'ending is wrong: it is "handled" where it is "denied"',
+      'state has "done" where "completed" is due',
+    ],
+    [COLLECTOR, "completion: 'completed',", "completion: 'handled',"],
+  ),
   fault(
     'soft-failure-ends',
     'reply schedule',
-    [],
+    [
+      'state is wrong: it is "done" where it is "unmatched"',
+      'ending is wrong: it is "unanswered" where it is "closed"',
+    ],
     [
       COLLECTOR,
       "failure: 'unmatched',\n    completion: 'completed',",

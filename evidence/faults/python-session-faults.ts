@@ -170,6 +170,46 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',
     '            self.state = "ready"\n            yield self.ready',
   ]),
+  fault('binarize-left-out-of-the-prologue', 'session', 'prologue: it lacks binarize of HANDSHAKE', [
+    SESSION,
+    '        self.offer = payload\n        self.state = "awaiting-psk"',
+    '        self.offer = {name: payload[name] for name in payload if name != "binarize"}\n        self.state = "awaiting-psk"',
+  ]),
+  fault('hub-is-ready-twice', 'session', 'on message 3 a hub gives ready, which is not due', [
+    SESSION,
+    '        self.state = "ready"\n        yield self.ready\n\n    def finish',
+    '        self.state = "ready"\n        yield self.ready\n        yield self.ready\n\n    def finish',
+  ]),
+  fault('lists-sorted', 'canonical-json', 'lists: their items stand in another order', [
+    'hub_protocol.py',
+    '",".join(write_json(item) for item in value) + "]"',
+    '",".join(sorted(write_json(item) for item in value)) + "]"',
+  ]),
+  fault('keys-by-length', 'canonical-json', 'keys: they stand in another order', [
+    'hub_protocol.py',
+    'for key in sorted(value)) + "}"',
+    'for key in sorted(value, key=lambda key: (-len(key), key))) + "}"',
+  ]),
+  fault('password-in-base64', 'psk', 'psk: the password is taken in base64', [
+    'hub_protocol.py',
+    'return argon2id(encode(password), psk_salt(node_id)',
+    'return argon2id(binascii.b2a_base64(encode(password), newline=False), psk_salt(node_id)',
+  ]),
+  fault('too-large-dropped-at-once', 'reassemble', 'cap: a message is dropped at once', [
+    'hub_protocol.py',
+    '            self.buffer.clear()  # the message is dropped, and the session goes on\n',
+    '            kind, self.kind = self.kind, None\n            return completed(kind, b"", self.length, self.max_message)\n',
+  ]),
+  fault('binary-type-11', 'encode-binary', 'binary: the code of the type is 11; it is 12', [
+    'binary_messages.py',
+    '10: "rendezvous", 12: "bin"}',
+    '10: "rendezvous", 11: "bin"}',
+  ]),
+  fault('cause-of-no-connection-ignored', 'session', 'endings: the cause for which there is no connection', [
+    SESSION,
+    '    if cause is not None:\n        return cause\n',
+    '',
+  ]),
   fault('status-429-is-no-hub', 'session', 'endings: status 429 is taken for an answer of something else', [
     SESSION,
     'status in (408, 429)',

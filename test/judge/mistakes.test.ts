@@ -678,6 +678,13 @@ test('does not say which repeats are refused where only the second HELLO is', as
   assert.equal(await causesWith('session', answers), []);
 });
 
+test('does not say that a hub is ready early where it is ready twice', async () => {
+  const twice = session((events, _step, test) =>
+    isHub(test) && events.at(-1)?.type === 'ready' ? [...events, events.at(-1)!] : undefined,
+  );
+  assert.equal(await causesWith('session', twice), []);
+});
+
 test('names no flag where a topic that depends on one is wrong in another way', async () => {
   const causes = await causesWith('topics', (test) =>
     test.flags.includes('Word') ? { ...test, status: `${test.status}/x` } : undefined,
@@ -709,6 +716,8 @@ test('says how the tokens of canonical JSON differ, where no known mistake does'
   const said = (right: string, got: string): { says?: string; gist?: string } =>
     saidOfJson(Buffer.from(right).toString('hex'), Buffer.from(got).toString('hex'));
   assert.match(said('{"a":1,"b":2}', '{"b":2,"a":1}').says!, /^keys: they stand in another order/);
+  assert.match(said('[2,1]', '[1,2]').says!, /^lists: their items stand in another order/);
+  assert.match(said('{"a":[1]}', '{"a":1[]}').says!, /^lists/);
   assert.match(said('{"a":{}}', '{"a":[]}').says!, /^\[ is written where \{ is due$/);
   assert.match(said('["\\"a"]', '["a"]').gist!, /^strings: /);
   assert.match(said('[1.0]', '[1]').gist!, /^numbers: /);
@@ -813,6 +822,12 @@ const OTHER_MISTAKES: readonly (readonly [operation: string, cause: string, answ
       event?.reason === 'too-large' && frames.length > 1
         ? { events: [{ ...event, length: event.length - 1 }], error: 'chunk-without-start' }
         : undefined,
+  ],
+  [
+    'reassemble',
+    'cap: the length of a dropped message is too small',
+    ({ events: [event] }) =>
+      event?.reason === 'too-large' ? { events: [{ ...event, length: event.length - 1 }] } : undefined,
   ],
   [
     'split',

@@ -86,14 +86,16 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
 const AT_ONCE =
   'cap: a message is dropped at once, with the first byte too many; it stays open until its final chunk, and its whole length is told';
 
-/** Whether a message that is too large is told as dropped before its final chunk. */
-function isDroppedEarly(events: readonly Fields[], got: readonly Fields[]): boolean {
+const WHOLE_LENGTH = 'cap: the length of a dropped message is too small; it is that of the whole message';
+
+/** What is wrong in telling that a message is too large. */
+function mistakesInDropping(events: readonly Fields[], got: readonly Fields[], error: unknown): Causes {
   const index = got.findIndex(({ reason }) => reason === 'too-large');
-  if (index < 0) return false;
+  if (index < 0) return [];
   const [right, { length }] = [events[index], got[index]!];
-  return right === undefined
-    ? index === 0
-    : right.reason === 'too-large' && Number(length) < Number(right.length);
+  if (right === undefined) return index === 0 ? [AT_ONCE] : [];
+  const isShort = right.reason === 'too-large' && Number(length) < Number(right.length);
+  return !isShort ? [] : error === undefined ? [WHOLE_LENGTH] : [AT_ONCE];
 }
 
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
@@ -109,7 +111,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const got: Fields[] = Array.isArray(response.events) ? response.events.map((event) => event ?? {}) : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
   const expected = events[index];
-  if (isDroppedEarly(events, got)) return [AT_ONCE];
+  const inDropping = mistakesInDropping(events, got, response.error);
+  if (inDropping.length > 0) return inDropping;
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
     return lengthOf(frames.slice(0, -1)) > MAX_MESSAGE
       ? [

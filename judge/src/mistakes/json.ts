@@ -515,11 +515,25 @@ export function saidOfJson(right: string, got: unknown): { says?: string; gist?:
   const at = a.findIndex((token, index) => token !== b[index]);
   if (at < 0) return {};
   if ([...a].sort().join() === [...b].sort().join())
-    return { says: 'keys: they stand in another order; they are sorted by code point, at every depth' };
+    return {
+      says: isSameValue(right, got)
+        ? 'keys: they stand in another order; they are sorted by code point, at every depth'
+        : 'lists: their items stand in another order; they keep the one in which they came',
+    };
   const [due, is] = [a[at]!, b[at]!];
   const says = `${is} is written where ${due} is due`;
   const gist = GISTS.find(([first]) => first.test(due))![1];
   return due.length + is.length < MAX_TOKENS ? { says, gist } : { gist };
+}
+
+/** Whether the text has the same value, with its keys in any order. */
+function isSameValue(canonical: string, digits: unknown): boolean {
+  try {
+    const value = parseJson(Buffer.from(String(digits), 'hex').toString());
+    return Buffer.from(canonicalJson(value)).toString('hex') === canonical;
+  } catch {
+    return false;
+  }
 }
 
 const MAX_TOKENS = 20; // characters shown

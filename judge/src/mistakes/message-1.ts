@@ -122,10 +122,30 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
     const found = CANDIDATES.filter(
       ({ bind }) => opened(...bind(hellos, offers), nameOf(pattern, suite)) !== undefined,
     );
-    return found.map(causeOf);
+    if (found.length > 0) return found.map(causeOf);
+    const lacking = [
+      ...without(last(hellos)).map(([name, rest]) => [`${name} of HELLO`, rest, right[1]!] as const),
+      ...without(last(offers)).map(([name, rest]) => [`${name} of HANDSHAKE`, right[0]!, rest] as const),
+    ];
+    return lacking
+      .filter(([, ...parts]) => opened(...parts, nameOf(pattern, suite)) !== undefined)
+      .map(([field]) => `prologue: it lacks ${field}; it binds all fields`);
   } catch {
     return []; // it is not a message 1, or follows something that is not an envelope
   }
+}
+
+/** A payload without each of its fields, one at a time; not without those that are null, which other mistakes leave out. */
+function without(payload: JsonObject): [name: string, rest: Uint8Array][] {
+  const names = Object.keys(payload);
+  const given = names.filter((name) => payload[name] !== null);
+  return given.map((name) => [
+    name,
+    only(
+      payload,
+      names.filter((other) => other !== name),
+    ),
+  ]);
 }
 
 const causeOf = ({ cause }: Candidate): string => (cause === UNSORTED ? cause : `prologue: ${cause}`);
