@@ -290,6 +290,13 @@ both('writes many short strings in which each character is escaped', () => {
   }
 });
 
+both('writes strings that end wherever a block may end', () => {
+  for (let length = 1000; length < 1030; length++) {
+    const texts = ['x'.repeat(length), 'y', 'z'];
+    assert.is(stringifyJson(texts), JSON.stringify(texts));
+  }
+});
+
 both('leaves room before and after JSON, with strings of every length and character', () => {
   const unit = fc.constantFrom('a', '"', '\\', '\u0001', '\n', 'é', '汉', '😀');
   const text = fc.tuple(fc.string({ unit, maxLength: 6 }), fc.constantFrom(0, 1, 58, 64, 65, 300, 5000));
