@@ -289,6 +289,10 @@ def from_default_master():
     for path, written in PATHS:
         issued = at("hub.example", default_path=path)
         tests.append(chooses(f"default_path {path}", flag, issued, "wss", f"wss://hub.example:5679{written}"))
+    for master, written in [("hub.example/a", "/a/public"), ("wss://hub.example/a/", "/a/public")]:
+        issued = at(master, default_path="/public")
+        tests.append(chooses(f"{master}, default_path /public", flag, issued, "wss", f"wss://hub.example:5679{written}"))
+    tests.append(chooses("hub.example/a, no default_path", flag, at("hub.example/a"), "wss", "wss://hub.example:5679/a"))
     with_https = at("hub.example", data_plane_endpoints={"https": "https://other.example/api"})
     without_wss = at("hub.example", default_path="/public") | {"protocols": {"wss": False, "https": True}}
     tests += [

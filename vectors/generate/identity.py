@@ -23,8 +23,9 @@ NOTES = {
         "A flag is a boolean, 1 or 0, or a word. A failure most likely reads every string that is not empty as true."
     ),
     "Default": (
-        "A field that was not issued has a default or is left out. MQTT is on where there are broker credentials. A "
-        "failure most likely requires the field, or gives another default."
+        "A field that was not issued has a default or is left out. MQTT is on where there are broker credentials. Access key "
+        "and password are read as they were issued. A failure most likely requires the field, gives another default, or "
+        "trims a password."
     ),
     "BrokerAddress": (
         "The broker's address is mqtt.endpoint; where that is missing or blank, data_plane_endpoints.mqtt. One that "

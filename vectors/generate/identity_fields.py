@@ -153,6 +153,12 @@ def defaults():
 
     return [
         reads("the required fields only", "Default", ISSUED),
+        *(
+            reads(f"a password with {what}", "Default", {**ISSUED, "password": password}, {**READ, "password": password})
+            for what, password in [("white space around it", " \tpassword\n"), ("U+FEFF before it", "\ufeffpassword")]
+        ),
+        reads("a password of a blank", "Default", {**ISSUED, "password": " "}, {**READ, "password": " "}),
+        reads("an access key with blanks around it", "Default", {**ISSUED, "access_key": " key "}, {**READ, "accessKey": " key "}),
         adds("protocols without any", "Default", {"protocols": {}}),
         adds("protocols without enabled", "Default", {"protocols": {"wss": {}, "https": {"port": 1}}}),
         broker_at("mqtt://broker.example", False),

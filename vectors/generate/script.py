@@ -17,7 +17,7 @@ GREETING_PAYLOAD = {"pubkey": None, "session": {"session_id": "s-1"}, "site_id":
 GREETING = envelope("hello", GREETING_PAYLOAD)  # the client's HELLO, which is sealed
 ANNOUNCEMENT = envelope("hello", {"pubkey": None, "site_id": ""})  # over MQTT, in clear before the hub speaks
 MESSAGE_1_PAYLOAD = files.canonical({"binarize": False, "encodings": []})
-KNOWN = object()  # instead of a pinned key: the one that the peer will show
+KNOWN = object()  # instead of a pinned key: the one that the peer will show; or a function makes another of it
 
 
 def offer_of(patterns, suites, **further):
@@ -273,7 +273,8 @@ class Client(Script):
         self.session = session
         self.is_suspect = "suspects" in options
         self.has_fresh_key = options.get("staticKeyIsFresh", False)
-        self.pin = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
+        known = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
+        self.pin = known(keys.hub_public) if callable(known) else known
         self.pins = {**({self.node_id: self.pin.hex()} if self.pin else {}), **(other_pins or {})}
         self.hello_payload = hello
         suites_offered = [CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM]  # the required one always
@@ -392,7 +393,8 @@ class Hub(Script):
         keys = self.keys
         self.ready_event = None  # under KKpsk0, until our first transport message has opened
         is_known = client_key is KNOWN or (pattern == "KKpsk0" and client_key is None)
-        self.client_key = keys.client_public if is_known else client_key
+        known = keys.client_public if is_known else client_key
+        self.client_key = known(keys.client_public) if callable(known) else known
         own = patterns or ["XXpsk2", "KKpsk0"]
         offered = [name for name in own if name != "KKpsk0" or self.client_key]
         suites = suites or ([CHACHAPOLY] if suite == CHACHAPOLY else [CHACHAPOLY, AESGCM])  # the required one always

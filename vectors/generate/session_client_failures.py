@@ -196,6 +196,17 @@ def wrong_secrets():
             client("another key than the pinned one, KKpsk0 not offered", "HubKeyChanged", pin=STRANGER.hub_public),
             changed,
         ),
+        *(
+            answered(
+                client(
+                    f"another key than the pinned one, which differs in its {which} byte alone",
+                    "HubKeyChanged",
+                    pin=lambda key, at=at: flip(key, at),
+                ),
+                changed,
+            )
+            for which, at in [("first", 0), ("17th", 16), ("last", -1)]
+        ),
         answered(
             client(
                 "another key than the pinned one, where the client was told to use XXpsk2",

@@ -15,6 +15,8 @@ REFUSED_UPGRADES = [
     {"status": 408},
     {"status": 429},
     {"status": 404},
+    {"status": 499},
+    {"status": 500},
     {"status": 503},
     {"code": 1006, "status": 503, "reason": ""},
     *({"cause": cause} for cause in tables.CAUSES),

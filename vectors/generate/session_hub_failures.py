@@ -54,6 +54,14 @@ def xx_failures():
     }
     other = {"client_hello": {"node_id": NODE_ID, "peer": "hub::2", "pubkey": ""}}
     changed = hub("another client key than the pinned one", "ClientKeyChanged", client_key=STRANGER.client_public)
+    nearly_same = [
+        hub(
+            f"another client key than the pinned one, which differs in its {which} byte alone",
+            "ClientKeyChanged",
+            client_key=lambda key, at=at: flip(key, at),
+        )
+        for which, at in [("first", 0), ("17th", 16), ("last", -1)]
+    ]
     damaged = [
         (first, "message 1 with a bit flipped in its ephemeral key", "prologue-differs", lambda m: flip(m, 0)),
         (first, "message 1 with a bit flipped in its payload", "prologue-differs", lambda m: flip(m, 32)),
@@ -79,7 +87,7 @@ def xx_failures():
         first(hub("a client that bound another HELLO", "PrologueDiffers", **other), "prologue-differs"),
         first(hub("a client that bound only the fields it knows", "PrologueDiffers", **bare), "prologue-differs"),
         *(fails(hub(comment, "Damaged"), error, spoil) for fails, comment, error, spoil in damaged),
-        last(changed, "client-key-changed"),
+        *(last(script, "client-key-changed") for script in [changed, *nearly_same]),
     ]
     for what, payload in payloads:
         tests.append(
