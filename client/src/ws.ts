@@ -100,7 +100,7 @@ export function connect(options: NodeOptions): Client {
 
 let trusted: { readonly ca: string; readonly context: SecureContext } | undefined;
 
-/** What trusts an authority: the one that was used last, since making one takes a third of the time that TLS takes. */
+/** The context that trusts an authority. The latest is kept: a new one for each connection would parse the certificates again. */
 function trusting(ca: string): SecureContext {
   if (trusted?.ca !== ca) trusted = { ca, context: createSecureContext({ ca }) };
   return trusted.context;

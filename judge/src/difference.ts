@@ -228,7 +228,7 @@ function changeOfNumbers(pairs: readonly Pair<number>[]): string | undefined {
   const ratio = got / right;
   const isRatio = Number.isInteger(ratio) || Number.isInteger(1 / ratio);
   if (pairs.length > 1 && isRatio && pairs.every(([expected, other]) => other / expected === ratio))
-    return `is ${ratio} times what it is, ${such}`;
+    return `is ${ratio} times what is due, ${such}`;
   if (pairs.every(([expected, other]) => other > expected)) return `is too large, ${such}`;
   return pairs.every(([expected, other]) => other < expected) ? `is too small, ${such}` : undefined;
 }

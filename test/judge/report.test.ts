@@ -453,7 +453,7 @@ test('says what is done to a field in all responses, if it is the same', () => {
     ['has "\\n" where " " is due', ['a b c', 'a\nb\nc'], ['d e', 'd\ne']],
     [undefined, ['1 of them', 2], ['3 of them', 2]],
     ['is 3 too large, such as 5 where it is 2', [2, 5], [7, 10]],
-    ['is 2 times what it is, such as 500 where it is 250', [250, 500], [10, 20]],
+    ['is 2 times what is due, such as 500 where it is 250', [250, 500], [10, 20]],
     ['is too large, such as 9 where it is 1', [1, 9], [5, 6]],
     ['is too small, such as 1 where it is 9', [9, 1], [6, 5]],
     [undefined, ['abc', 'x'], ['abd', 'y']],

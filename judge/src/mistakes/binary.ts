@@ -17,7 +17,7 @@ export function mistakesInBinary({ message: right }: Vector, { message: got }: F
   if (other < 0) return [];
   if (blank !== other)
     return [
-      `binary: ${other} zeros come before the first bit that is set; here it is ${blank}, so that all ends with a whole byte`,
+      `binary: ${other} zeros come before the first bit that is set; ${blank} are due, so that the message ends with a whole byte`,
     ];
   let at = blank + 1;
   for (const [name, bits] of PART) {
@@ -28,7 +28,7 @@ export function mistakesInBinary({ message: right }: Vector, { message: got }: F
   const length = Number.parseInt(a.slice(at, at + 8), 2);
   return length === Number.parseInt(b.slice(at, at + 8), 2)
     ? []
-    : ['binary: the length of the metadata is wrong; it is that of their JSON, in bytes'];
+    : ['binary: the length of the metadata is wrong; it is that of its JSON, in bytes'];
 }
 
 function bitsOf(digits: string): string {
