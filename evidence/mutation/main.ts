@@ -5,7 +5,8 @@
  *     evidence/mutation/run --only src/wire   files whose path contains this
  *     evidence/mutation/run --only client/    the same in client/src and cli/src, if it begins with client or cli
  *     evidence/mutation/run --changed main    lines that differ from a commit; without one, from the newest tag or the first parent
- *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried
+ *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried; Ctrl-C stops it
+ *                                             likewise, and a second one at once
  *     evidence/mutation/run --sample 50       one mutant in fifty; with 50,7 one in fifty others, from the eighth
  *     evidence/mutation/run --tests '^wire/'  with these test files only, which is quicker and finds less;
  *                                             the vectors are vectors/session and so on
@@ -90,7 +91,14 @@ process.on('exit', () => {
     // A test that was ended has left something mounted there.
   }
 });
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
+/** Whether the run is to end with what it has. */
+let isStopping = false;
+let isTrying = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    if (isStopping || !isTrying) process.exit(130);
+    isStopping = true;
+  });
 
 const commit = git('rev-parse', '--short=7', 'HEAD');
 const mutants = area === 'library' ? copyLibrary() : await copyShells();
@@ -355,6 +363,7 @@ function patternOf(file: string): string {
 async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
   const verdicts = new Map<Mutant, Verdict>();
   const began = performance.now();
+  isTrying = true;
   // In an order that has nothing to do with the files, for a run that is ended early; last what is known to survive.
   const isKnown = (mutant: Mutant): number => Number(reasonOf(mutant) !== undefined);
   const shuffled = (id: number): number => Math.imul(id, 0x9e3779b1) >>> 0;
@@ -372,7 +381,7 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
       return attempt(worker, mutant);
     };
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-      if (performance.now() - began > 1000 * Number(values.seconds)) {
+      if (isStopping || performance.now() - began > 1000 * Number(values.seconds)) {
         queue.length = 0;
         break;
       }
