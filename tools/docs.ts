@@ -20,23 +20,49 @@ import { workedExample } from './worked-example.ts';
 
 const ROOT = new URL('..', import.meta.url);
 
+/** A row of the tables in docs/evidence/interop.md. */
+type Cells = { readonly [column in 'peer' | 'role' | 'pattern' | 'cipher' | 'test' | 'result']: string };
+
+/** Joins the rows that differ in one column only, which then lists what they have there. */
+function joined(rows: readonly Cells[], column: keyof Cells): Cells[] {
+  const groups = new Map<string, Cells>();
+  for (const row of rows) {
+    const key = JSON.stringify({ ...row, [column]: '' });
+    const group = groups.get(key);
+    groups.set(key, group ? { ...group, [column]: `${group[column]}, ${row[column]}` } : row);
+  }
+  return [...groups.values()];
+}
+
 /**
- * The matrix in docs/evidence/interop.md, from test/interop/matrix.json, whose results `test/interop/run` requires. The rows of OVOS are
- * in a table of their own, with their times.
+ * The tables in docs/evidence/interop.md, from test/interop/matrix.json, whose results `test/interop/run` requires. The rows of
+ * OVOS are in a table of their own, with their times.
  */
 function interop(): Drawn {
-  const rows = MATRIX.filter(({ peer }) => peer !== 'ovos-core').map(
-    ({ peer, version, role, pattern, suites, what, result }) => [
-      `${peer} ${version}`,
+  const all = MATRIX.filter(({ peer }) => peer !== 'ovos-core').map(
+    ({ peer, version, role, pattern, suites, what, result }): Cells => ({
+      peer: `${peer} ${version}`,
       role,
       pattern,
-      suites.map((suite) => suite.split('_')[1] ?? suite).join(', '),
-      what,
-      [result].flat().join(', or '),
-    ],
+      cipher: suites.map((suite) => suite.split('_')[1] ?? suite).join(', '),
+      test: what,
+      result: [result].flat().join(', or '),
+    }),
+  );
+  const rows = joined(joined(all, 'pattern'), 'role');
+  const agrees = ({ result }: Cells): boolean => result === 'agrees';
+  const drawn = (shown: readonly Cells[], ...columns: (keyof Cells)[]): string =>
+    table(
+      columns,
+      shown.map((cells) => columns.map((column) => cells[column])),
+    );
+  const others = joined(
+    rows.filter((cells) => !agrees(cells)),
+    'peer',
   );
   return pageWith('docs/evidence/interop.md', {
-    matrix: table(['peer', 'role', 'pattern', 'cipher', 'test', 'result'], rows),
+    agreements: drawn(rows.filter(agrees), 'peer', 'role', 'pattern', 'cipher', 'test'),
+    differences: drawn(others, 'peer', 'role', 'test', 'result'),
   });
 }
 
