@@ -1010,6 +1010,7 @@ for (const [what, args, message] of [
   ['another protocol and a URL', [identity, 'wss://hub', '--protocol', 'mqtt'], /leave --protocol out/],
   ['a question without a keyring', [identity, '--ask', 'hello'], /needs the keyring/],
   ['a timeout that is no number', [identity, '--timeout', 'soon'], /number of seconds/],
+  ['a timeout of no time', [identity, '--timeout', '0'], /number of seconds/],
   ['a timeout that is longer than timers take', [identity, '--timeout', '1e99'], /at most 86400/],
   ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
   ['a keyring that is missing', [identity, '--keyring', '/nowhere.json'], /no such file/],
