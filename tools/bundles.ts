@@ -4,7 +4,6 @@
  *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
@@ -135,8 +134,8 @@ export const FILES: readonly BundleFile[] = [
     entry: 'psk',
     syntax: 'es2020',
     isCompact: true,
-    noble: 'noble-hashes',
-    usesBigInt: true,
+    noble: '',
+    usesBigInt: false,
   },
   {
     name: 'hub-protocol.full.js',
@@ -222,10 +221,7 @@ export async function bundleModule(
     legalComments: 'none',
     target: 'es2020',
     format: 'esm',
-    plugins: [
-      ...(isForDevices ? [nobleForDevices, libraryForDevices] : []),
-      ...(syntax === 'es5' ? [forOldEngines] : []),
-    ],
+    plugins: [...(isForDevices ? [libraryForDevices] : []), ...(syntax === 'es5' ? [forOldEngines] : [])],
   });
   const [map, code] = outputFiles!.map(({ text }) => text);
   // The remains of `opaque(Session.prototype, …)`, which minifiers treat as the call of a getter.
@@ -233,23 +229,6 @@ export async function bundleModule(
 }
 
 const TABLE_OF_CODES = tableOfCodes();
-
-/** Class fields of noble's files become plain assignments, as in ours: defining them one by one takes code and time. */
-const nobleForDevices: Plugin = {
-  name: 'noble for devices',
-  setup({ onLoad }) {
-    onLoad({ filter: /\/@noble\/.*\.js$/ }, async ({ path }) => {
-      const { code } = await transform(await readFile(path, 'utf8'), {
-        loader: 'ts',
-        target: 'es2020',
-        sourcemap: 'inline',
-        sourcefile: path,
-        tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
-      });
-      return { contents: code, loader: 'js' };
-    });
-  },
-};
 
 /**
  * Leaves out code that devices have no memory for: the sentences of errors, a sixth of the file; the use of the engine's

@@ -287,8 +287,7 @@ export function publicNames(): PublicName[] {
   for (const provider of ['js', 'noble', 'noble-aesgcm', 'node']) {
     const file = new DeclarationFile(`dist/crypto/${provider}.d.ts`);
     for (const name of file.exported) {
-      const source = name === 'nobleBlake2b' ? 'crypto/noble-blake2b.ts' : `crypto/${provider}.ts`;
-      add(file, name, `hub-protocol/${provider}`, source);
+      add(file, name, `hub-protocol/${provider}`, `crypto/${provider}.ts`);
     }
   }
   return [...names.values()];

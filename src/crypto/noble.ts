@@ -2,15 +2,23 @@
  * `hub-protocol/noble`: a CryptoProvider over noble, with ChaChaPoly on the library's own ChaCha20. It runs in every engine
  * that has BigInt.
  */
+import { blake2b } from '@noble/hashes/blake2.js';
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { copyBytes, wipe } from '../bytes.ts';
 import type { CryptoProvider } from './crypto.ts';
-import { nobleBlake2b } from './noble-blake2b.ts';
 import { nobleChaChaPoly } from './noble-chachapoly.ts';
 import { nobleX25519 } from './noble-x25519.ts';
 
-export { nobleBlake2b };
+/**
+ * BLAKE2b (RFC 7693), without a key: all of a CryptoProvider that the derivation of a PSK needs if it is given the salt. A worker
+ * need not load anything else. derivePsk() has an example.
+ */
+export const nobleBlake2b: NonNullable<CryptoProvider['blake2b']> = (length, ...parts) => {
+  const hash = blake2b.create({ dkLen: length });
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+};
 
 /** A copy in memory that V8 does not move (copyBytes), since it may be a key. */
 function owned(digest: Uint8Array): Uint8Array {

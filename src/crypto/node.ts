@@ -1,6 +1,6 @@
 /**
  * `hub-protocol/node`: a CryptoProvider over Node's OpenSSL, with both ciphers, ChaChaPoly preferred, and Node's
- * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is noble's, since OpenSSL's has a single output length.
+ * randomness; and from Node 24.7 on with its Argon2id. BLAKE2b is the library's own, since OpenSSL's has a single output length.
  * ChaChaPoly is `jsCrypto`'s for short messages, and if OpenSSL lacks it, as in FIPS builds and in Bun.
  *
  * A private key is imported as bytes if the runtime takes them: Node from 24.15 on, and Bun. Node 20 and 22, Deno and workerd get it as
@@ -26,10 +26,10 @@ import nodeModule, {
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import { blake2b } from './blake2b.ts';
 import type { Argon2idParameters, Cipher, CryptoProvider, KeyPair } from './crypto.ts';
 import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
 import { isLowOrder } from './low-order.ts';
-import { nobleBlake2b } from './noble-blake2b.ts';
 
 /** The bytes of a Buffer: the same memory if it holds nothing else, as in all that OpenSSL returns. */
 function plain(buffer: Buffer): Uint8Array {
@@ -274,7 +274,7 @@ function argon2id(parameters: Argon2idParameters): Uint8Array {
 const hasChaChaPoly = getCiphers().includes('chacha20-poly1305');
 
 /**
- * Node's OpenSSL: both suites, ChaChaPoly preferred. BLAKE2b is noble's, since OpenSSL's has a single output length. From
+ * Node's OpenSSL: both suites, ChaChaPoly preferred. BLAKE2b is the library's own, since OpenSSL's has a single output length. From
  * Node.js 24.7 on it has a native `argon2id`. ChaChaPoly is `jsCrypto`'s for short messages, which takes less time, and if
  * OpenSSL lacks it, as in FIPS builds and in Bun.
  *
@@ -295,7 +295,7 @@ export const nodeCrypto: CryptoProvider = {
     ChaChaPoly: hasChaChaPoly ? (key) => new OpenSslCipher('chacha20-poly1305', SHORT, key) : jsChaChaPoly,
     AESGCM: (key) => new OpenSslCipher('aes-256-gcm', -1, key),
   },
-  blake2b: nobleBlake2b,
+  blake2b,
   ...(argon2Sync !== undefined ? { argon2id } : {}),
 };
 

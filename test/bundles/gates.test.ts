@@ -61,14 +61,8 @@ const DOUBLES = [
   ...CORE,
   '.byteLength .byteOffset .getInt32 .setInt32 DataView Float64Array Int32Array Math.pow',
 ];
-/** argon2id and noble's BLAKE2b add these. */
-const PSK = [
-  ...CORE,
-  '.BYTES_PER_ELEMENT .byteLength .byteOffset .constructor .get Int32Array Math.imul Math.pow Math.round',
-  'Number.isSafeInteger',
-  'Object.assign Object.create Object.freeze Object.getPrototypeOf Object.hasOwn RangeError TypeError Uint32Array',
-  'Uint32Array.from Uint8Array.from',
-];
+/** argon2id and BLAKE2b add these. */
+const PSK = [...CORE, '.byteOffset Int32Array Math.imul Math.pow Math.round'];
 /** noble's curves, hashes and AES, and argon2id, add these. */
 const FULL = [
   ...DEVICE,

@@ -269,4 +269,17 @@ for (const [name, crypto] of PROVIDERS) {
   });
 }
 
+test('node computes the same BLAKE2b as noble, and as OpenSSL in its one length, for up to three blocks', () => {
+  for (let length = 0; length <= 385; length++) {
+    const message = series(length, length);
+    assert.is(
+      toHex(nodeCrypto.blake2b!(64, message)),
+      createHash('blake2b512').update(message).digest('hex'),
+      `${length}`,
+    );
+    const digest = 1 + (length % 64);
+    assert.equal(nodeCrypto.blake2b!(digest, message), nobleCrypto.blake2b!(digest, message), `${length}`);
+  }
+});
+
 test.run();

@@ -67,7 +67,8 @@ test('with own cryptography, README’s program runs without further packages', 
   const { stdout } = await run(alone, process.execPath, ['program.js']);
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');
   const imports = `await import('hub-protocol/bundles/hub-protocol.js');
-    await import('hub-protocol/node').then(() => process.exit(1), ({ code }) => console.log(code));`;
+    await import('hub-protocol/node');
+    await import('hub-protocol/noble').then(() => process.exit(1), ({ code }) => console.log(code));`;
   const tried = await run(alone, process.execPath, ['--input-type=module', '-e', imports]);
   assert.is(tried.stdout, 'ERR_MODULE_NOT_FOUND\n');
 });
