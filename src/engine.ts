@@ -1,7 +1,7 @@
 /**
  * The engine's TextEncoder and TextDecoder, which are faster than this library for long texts. Many devices lack them, and
  * polyfills differ from the standards. So they are used only if they handle the edge cases below correctly, which is
- * tested once, when this file is loaded. Otherwise the library's own code does the work, with the same results and the
+ * tested once, before their first use. Otherwise the library's own code does the work, with the same results and the
  * same errors.
  */
 
@@ -124,7 +124,13 @@ function hexOf(bytes: Uint8Array): string {
   return hex;
 }
 
-export const engine: Engine = /* @__PURE__ */ testedEngine();
+let tested: Engine | undefined;
+
+/** The engine. The first call tests it: a program that only imports the library does not wait for that. */
+export function engine(): Engine {
+  tested = tested ?? testedEngine();
+  return tested;
+}
 
 /** Tests the engine with the edge cases. */
 export function testedEngine(): Engine {
@@ -147,8 +153,10 @@ export function encodeByEngine(
   before = 0,
   after = 0,
 ): Uint8Array | undefined {
-  if (engine.codec === undefined || text.length < WORTH_A_CALL) return undefined;
-  const utf8 = engine.codec.encode(text);
+  if (text.length < WORTH_A_CALL) return undefined;
+  const { codec } = engine();
+  if (codec === undefined) return undefined;
+  const utf8 = codec.encode(text);
   const isAscii = utf8.length === text.length;
   if (!isAscii && hasReplacement(utf8)) return undefined;
   visit?.(utf8);
@@ -169,7 +177,7 @@ function hasReplacement(bytes: Uint8Array): boolean {
 /** Decodes UTF-8 with the engine's decoder; `undefined` if there is none, or if it refuses the bytes. */
 export function decodeByEngine(bytes: Uint8Array): string | undefined {
   try {
-    return engine.codec?.decode(bytes);
+    return engine().codec?.decode(bytes);
   } catch {
     return undefined; // not UTF-8, or memory that the engine's decoder does not accept: the library's own code finds out
   }

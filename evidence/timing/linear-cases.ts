@@ -65,7 +65,7 @@ const TEXTS: { readonly [name: string]: (size: number) => string } = {
 /** As on an engine that has no TextDecoder. */
 function withoutEngine(call: () => unknown): () => unknown {
   return () => {
-    engine.codec = undefined;
+    engine().codec = undefined;
     return call();
   };
 }

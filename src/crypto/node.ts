@@ -138,10 +138,12 @@ function works(importKey: PrivateKeyImport): boolean {
   }
 }
 
-const importChecked = [importRaw, importJwk].find(works) ?? importPkcs8;
+/** The first that works, once one was needed. */
+let importChecked: PrivateKeyImport | undefined;
 
 function importPrivateKey(privateKey: Uint8Array): KeyObject {
   assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+  importChecked ??= [importRaw, importJwk].find(works) ?? importPkcs8;
   return importChecked(privateKey);
 }
 

@@ -56,5 +56,5 @@ function lastCharacter(bytes: Uint8Array): number {
 
 /** Returns `undefined` if the engine has no decoder: the caller must keep the bytes. */
 export function growingText(): GrowingText | undefined {
-  return engine.codec === undefined ? undefined : new GrowingText();
+  return engine().codec === undefined ? undefined : new GrowingText();
 }

@@ -3,13 +3,13 @@ import * as assert from 'uvu/assert';
 import { type Engine, engine, testedEngine } from '../../src/engine.ts';
 
 /** The engine while globals are these. */
-function engineWith(globals: Record<string, unknown>): Engine {
+function engineWith(globals: Record<string, unknown>, find: () => Engine = testedEngine): Engine {
   const originals = Object.keys(globals).map((name) => Object.getOwnPropertyDescriptor(globalThis, name)!);
   try {
     for (const [name, value] of Object.entries(globals)) {
       Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
     }
-    return testedEngine();
+    return find();
   } finally {
     Object.keys(globals).forEach((name, i) => {
       Object.defineProperty(globalThis, name, originals[i]!);
@@ -23,7 +23,15 @@ function passesWith(globals: Record<string, unknown>): boolean {
 }
 
 test('uses the codec of this engine', () => {
-  assert.is(engine.codec?.decode(engine.codec.encode('é😀')), 'é😀');
+  const { codec } = engine();
+  assert.is(codec?.decode(codec.encode('é😀')), 'é😀');
+});
+
+test('tests the engine at the first use, and once', async () => {
+  const fresh: { engine(): Engine } = await import(`../../src/engine.ts${'?fresh'}`);
+  const lacking = engineWith({ TextDecoder: undefined }, fresh.engine);
+  assert.is(lacking.codec, undefined);
+  assert.is(fresh.engine(), lacking);
 });
 
 test('finds it again', () => {

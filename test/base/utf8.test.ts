@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { bytesToHex, bytesToUtf8, forEachPiece, utf8Length, utf8ToBytes } from '../../src/bytes.ts';
-import { engine } from '../../src/engine.ts';
+import { type Engine, engine } from '../../src/engine.ts';
 import { bothWays, withoutEngine } from '../world/both-ways.ts';
 import { fc } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';
@@ -234,18 +234,18 @@ both('encodes U+FFFD, and units around it, wherever they are in a long string', 
 });
 
 /** Calls a function while the engine has other functions. */
-function withCodec<T>(other: Partial<NonNullable<typeof engine.codec>>, call: () => T): T {
-  const { codec } = engine;
-  engine.codec = { ...codec!, ...other };
+function withCodec<T>(other: Partial<NonNullable<Engine['codec']>>, call: () => T): T {
+  const { codec } = engine();
+  engine().codec = { ...codec!, ...other };
   try {
     return call();
   } finally {
-    engine.codec = codec;
+    engine().codec = codec;
   }
 }
 
 test('uses the engine’s encoding of strings of 48 units and more, unless it contains U+FFFD', () => {
-  const { codec } = engine;
+  const { codec } = engine();
   const made: Uint8Array[] = [];
   const encode = (text: string): Uint8Array => {
     made.push(codec!.encode(text));

@@ -99,7 +99,9 @@ for (const [what, format, takes] of RUNTIMES) {
         const key = Buffer.concat([PKCS8, takes[options.format](options)]);
         return createPrivateKey({ key, format: 'der', type: 'pkcs8' });
       };`,
-      `given = [];
+      `assert.equal(given.length, 0); // no key was needed
+      nodeCrypto.x25519.publicKey(new Uint8Array(32).fill(1));
+      given = [];
       const [own, peer] = [new Uint8Array(32).fill(1), nobleCrypto.x25519.publicKey(new Uint8Array(32).fill(2))];
       const [publicKey, secret] = [nobleCrypto.x25519.publicKey(own), nobleCrypto.x25519.sharedSecret(own, peer)];
       const pair = nodeCrypto.x25519.importKey(own);
