@@ -68,6 +68,9 @@ async function start(options: Partial<HubServerOptions> = {}): Promise<HubServer
   return one;
 }
 
+const closeCode = (socket: WebSocket): Promise<number> =>
+  new Promise((resolve) => socket.on('close', (code) => resolve(code)));
+
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
 function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), address = hub.url) {
   const staticKey = randomBytes(32);
@@ -171,7 +174,7 @@ test('an exception while the hub handles one client ends the connection of that 
   assert.equal(heard, ['fail', 'hello']);
 });
 
-test('a client that is stored with a PSK of another length ends its connection alone', async () => {
+test('a client that is stored with a PSK of the wrong length ends only its own connection', async () => {
   clients.set('kiosk-7', { psk: randomBytes(31) });
   await dial('kiosk-7').reaches('ended');
   assert.equal(
@@ -358,10 +361,12 @@ test('a client that is removed during its handshake is refused, and the hub says
     },
   });
   const stranger = dial('kiosk-9', undefined, one.url);
+  const codes = [closeCode(stranger.socket)];
   await stranger.reaches('ended');
   let open = (): void => {};
   const client = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url);
   await client.reaches('psk-needed');
+  codes.push(closeCode(client.socket));
   clients.delete('kiosk-7');
   open();
   await client.reaches('ended');
@@ -370,6 +375,7 @@ test('a client that is removed during its handshake is refused, and the hub says
     ['access-refused', 'new', undefined],
     ['access-refused', 'awaiting-message-3', 'kiosk-7'],
   ]);
+  assert.equal(await Promise.all(codes), [1008, 1008]);
   assert.match(said[0]!, 'does not know its access key');
 });
 
@@ -416,7 +422,7 @@ test('a request that is not for a WebSocket is answered at once', async () => {
   assert.is(await requested(port, 'GET / HTTP/1.1\r\nHost: hub\r\n\r\n'), 'HTTP/1.1 426 Upgrade Required');
 });
 
-test('more connections than the hub takes are told to come later', async () => {
+test('connections above the hub’s limit are told to try again later', async () => {
   const one = await start({ maxConnections: 1 });
   await dial('kiosk-7', undefined, one.url).reaches('ready');
   const { port } = new URL(one.url);
@@ -432,7 +438,7 @@ test('a connection that is not ready in time ends', async () => {
   await other.reaches('ready');
 });
 
-test('a connection that was ready in time goes on after that, and its end is no refusal', async () => {
+test('a connection that is ready in time continues, and its end is not a refusal', async () => {
   const refused: unknown[] = [];
   let late = (): void => assert.unreachable();
   const one = await start({ handshakeTimeout: 54_321, onRefused: ({ code }) => refused.push(code) });

@@ -10,7 +10,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { X509Certificate as Certificate } from '@peculiar/x509';
 import {
-  createKeyring,
   type ErrorCode,
   forgetPsks,
   HubSession,
@@ -142,49 +141,6 @@ test('sends several requests one by one, and accepts a reply of 1 MiB', async ()
     finished.map(({ reply }) => reply.text),
     texts.map((text) => `You said: ${text}`),
   );
-});
-
-test('an unknown access key is refused, and it tries again after a pause', async () => {
-  const client = connect({}, { access_key: 'unknown' });
-  await client.next(isDial);
-  await client.next(isDial);
-  const codes = client.seen.flatMap((what) =>
-    'type' in what && what.type === 'ended' ? [what.error.code] : [],
-  );
-  assert.equal(codes, ['access-refused', 'access-refused']);
-  assert.equal(client.asked, []);
-});
-
-test('a client that lost its static key asks a person when it is refused twice, and does not dial again', async () => {
-  const first = connect();
-  await first.next(isReady);
-  await first.ask('hello');
-  first.end();
-  let stored = storePsk(createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32) }), NODE_ID, psk);
-  const lost = {
-    load: () => stored,
-    update: (change: (keyring: typeof stored) => typeof stored) => {
-      stored = change(stored);
-    },
-  };
-  const client = connect({ keyring: lost });
-  await client.next((what) => 'do' in what && what.do === 'ask');
-  assert.equal(client.asked, ['client-key-refused']);
-  assert.ok(!isDial(client.seen.at(-1)!));
-});
-
-test('XXpsk2 detects a hub with a new key and asks a person; resume asks again', async () => {
-  const client = connect();
-  await client.next(isReady);
-  const found = client.next((what) => 'do' in what && what.do === 'ask');
-  await restart(randomBytes(32));
-  await found;
-  assert.equal(client.asked, ['hub-key-changed']);
-  const again = client.next(isReady);
-  await restart();
-  client.resume();
-  await again;
-  assert.equal(patternsOf(client.seen), ['XXpsk2', 'XXpsk2']);
 });
 
 test('ends requests in flight with the connection', async () => {

@@ -144,7 +144,7 @@ test('hangs up on a silent hub, and dials again after a pause', () => {
 test('asks a person, and goes on when the person has acted', () => {
   const { clock, log, link, sockets, run } = start(troubleOf('forgets'));
   clock.runUntil(3_600_000);
-  assert.is(log.at(-1), 'asks text-after-ready');
+  assert.match(log.at(-1)!, /^asks /);
   assert.is(sockets.length, 2);
   run(link.start(clock.now));
   assert.is(sockets.length, 3);
