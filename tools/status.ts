@@ -120,7 +120,7 @@ const SECURITY: Promises = {
     'looks the pin up under the node id of the HELLO, whatever the HANDSHAKE says',
   ],
   'do so unnoticed': [
-    'a hub with another key is told with both fingerprints, before the connection and its answers',
+    'a hub with another key is reported with both fingerprints, before the connection and its answers',
   ],
   'be trusted under the name': [
     'evidence/proofs/run',
@@ -151,7 +151,7 @@ const SECURITY: Promises = {
   ],
   Recordings: ['records the ephemeral key of a failed handshake only if asked to'],
   'Installed packages': [
-    'whoever installs the packages gets three packages of noble, fflate and ws with the client, and runs no script',
+    'installing the packages brings three packages of noble, and fflate and ws with the client, and runs no script',
   ],
   'Pinned versions': ['every dependency of this project has an exact version'],
   'Refused by a test': [

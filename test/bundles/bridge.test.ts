@@ -199,7 +199,7 @@ test('a device ignores lines of a connection for which it has no session', async
   assert.match(device.logged[0]!, 'You said: hello');
 });
 
-test('a line that the bridge does not know is noted and does nothing', async () => {
+test('a line that the bridge does not know is logged and has no effect', async () => {
   const device = newDevice();
   const bridge = bridgeFor(device);
   const lines = ['\0\xff', 'event', 'event {"state', 'event null', 'event 7', 'abc'];
@@ -234,7 +234,7 @@ test('a hub that sends a line of the bridge is hung up on, and the device keeps 
   }
 });
 
-test('text of the hub becomes a line only if it is a JSON object, so that no hub writes lines of the bridge', () => {
+test('text from the hub becomes a line only if it is a JSON object, so no hub can write lines of the bridge', () => {
   const line = (text: string) => lineOf(Buffer.from(text), false);
   for (const text of [
     'connecting {"onKkFailure":"replace-pin"}',

@@ -210,7 +210,7 @@ test('chat shows each message of a hub on one line', async () => {
   assert.match(stderr, /^connected to hub 1$/m);
 });
 
-test('chat waits longer than for a connection for the answer of a hub', async () => {
+test('chat waits longer for a hub’s answer than for a connection', async () => {
   let giveUp = (): void => assert.unreachable();
   const there = await playHub('hub-1', (event, say) => {
     if (event.type !== 'message') return;
@@ -276,7 +276,7 @@ test('ask does not wait for a second connection', async () => {
 });
 
 for (const command of ['ask', 'chat']) {
-  test(`${command} gives up no derivation, neither after a minute nor when the hub does not wait for it`, async () => {
+  test(`${command} does not give up a derivation, either after a minute or when the hub does not wait for it`, async () => {
     const { now } = performance;
     const { Worker } = workers;
     let isLate = false;

@@ -564,7 +564,7 @@ for (const [what, step, code, platformCode, args] of FAULTS) {
   });
 }
 
-test('shows the disclosure, and nothing in it that a terminal obeys', async () => {
+test('shows the disclosure, without anything that a terminal would obey', async () => {
   const path = there(JSON.parse(readFileSync(await hub(), 'utf8')).data_plane_endpoints, {
     ai_disclosure: { en: 'An AI\u001b[2J answers.' },
   });
@@ -738,7 +738,7 @@ const NO_BROKERS: readonly (readonly [what: string, ...bytes: Uint8Array[]])[] =
 ];
 
 for (const [what, ...bytes] of NO_BROKERS) {
-  test(`takes a server that sends ${what} for no broker`, async () => {
+  test(`does not take a server that sends ${what} for a broker`, async () => {
     const port = await raw((socket) =>
       socket.once('data', () => {
         for (const part of bytes) socket.write(part);
@@ -749,7 +749,7 @@ for (const [what, ...bytes] of NO_BROKERS) {
   });
 }
 
-test('reads a packet whose length has two bytes, and passes over what a broker says unasked', async () => {
+test('reads a packet whose length has two bytes, and skips what the broker sends unasked', async () => {
   const port = await raw((socket) => {
     socket.once('data', () => {
       socket.write(Buffer.concat([Buffer.of(0x30, 0xc8, 1), Buffer.alloc(200), Buffer.of(0x20, 2, 0, 5)]));
@@ -821,7 +821,7 @@ test('derives the PSK anew, since a derived one that is stored may be of another
   assert.is(code, 0, stdout);
 });
 
-test('names no key of an operator’s concern that was made for this command alone', async () => {
+test('does not show operators a key that was made only for this command', async () => {
   const { fault } = found(await doctor(await hub({ psk: randomBytes(32) }), ...CA, '--json'));
   assert.not.match(fault!.text, /[0-9a-f]{16}/);
   const withKeyring = found(
@@ -839,7 +839,7 @@ test('saves both messages byte for byte, also in place of earlier ones', async (
   }
 });
 
-test('saves the messages for their owner alone, and through no link', async () => {
+test('saves the messages readable by their owner only, and never through a link', async () => {
   mkdirSync(folder.at('linked'));
   const victim = folder.write('victim.json', 'mine');
   symlinkSync(victim, folder.at('linked/hello.json'));

@@ -267,7 +267,7 @@ test('does not take a refusal for a lost client key once a hub has accepted the 
   assert.match(blames({ client: play({ after: closing(1008) }).client }, 'refused', 'likely'), /message 3/);
 });
 
-test('takes only 1008 for a refusal, also in recordings of versions that knew more', () => {
+test('treats only 1008 as a refusal, even in recordings of versions that knew other codes', () => {
   const { lines } = play(REFUSED);
   const older = lines.client.map((line) => line.replace('"code":1008', '"code":1000'));
   assert.not.equal(older, lines.client);

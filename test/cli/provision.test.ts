@@ -238,7 +238,7 @@ test('writes with --slot what changes in the keyring, as both slots contain it, 
   assert.match((await provision('--slot', file, '--force')).stdout, 'slot.txt');
 });
 
-test('replaces no slot without --force, and then writes no keyring either', async () => {
+test('does not replace a slot without --force, and then writes no keyring either', async () => {
   const file = folder.write('slot.txt', 'mine');
   assert.is((await provision('--slot', file)).code, 2);
   assert.is(readFileSync(file, 'utf8'), 'mine');

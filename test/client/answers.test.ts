@@ -265,7 +265,7 @@ test('an abort before there is a connection sends nothing', async () => {
   assert.is(world.questions, 1);
 });
 
-test('after an abort no part comes, and the next question has its turn', async () => {
+test('after an abort no further part arrives, and the next question gets its turn', async () => {
   const { world, client } = mute();
   const aborter = new AbortController();
   const parts: string[] = [];
@@ -317,7 +317,7 @@ test('an abort after the answer changes nothing, and the signal has no listener 
   assert.equal([answer.ending, listeners], ['handled', 0]);
 });
 
-test('a timeout ends a question that the hub still answers, with what has come', async () => {
+test('a timeout ends a question that the hub is still answering, with what has arrived', async () => {
   const { world, client } = mute();
   const answer = client.ask('one', { timeout: 300 });
   await until(() => world.questions === 1);

@@ -566,7 +566,7 @@ for (const [cause, platformCode, scheme, pattern] of SAYS) {
   });
 }
 
-test('a status with which a hub may have answered names no other server', () => {
+test('a status that may come from a hub does not name another server', () => {
   const named = [400, 401, 403, 404, 408, 410, 426, 429, 499, 500, 503].filter(
     (status) => causeOfStatus(status)?.platformCode === `HTTP_${status}`,
   );
@@ -575,7 +575,7 @@ test('a status with which a hub may have answered names no other server', () => 
 
 // What changes while a client runs
 
-test('a client that starts before its hub says so at once, does not wait long, and says it no more once connected', async () => {
+test('a client that starts before its hub reports it immediately, waits briefly, and stops reporting it once connected', async () => {
   const port = await closedPort();
   const clients = new Map([[ACCESS_KEY, { psk }]]);
   const given = options(
@@ -624,7 +624,7 @@ test('a client whose clock is behind is asked about, and connects once the certi
   assert.equal([...new Set(asked)], ['CERT_NOT_YET_VALID number']);
 });
 
-test('a certificate that expires while the client runs is asked about, and the renewed one accepted', async () => {
+test('asks about a certificate that expires while the client runs, and accepts the renewed one', async () => {
   const notAfter = new Date(Math.ceil(Date.now() / SECOND) * SECOND + 8 * SECOND);
   const old = await localhostCertificate({ notAfter });
   const renewed = await localhostCertificate();

@@ -94,7 +94,7 @@ test('a loop lets messages wait that fit, and listens to none after one more', a
   }
 });
 
-test('a loop that was left listens to no message', async () => {
+test('a loop that was left no longer listens for messages', async () => {
   const { listeners, emit } = emitter();
   const loop = listeners.messages(1000 * (1024 + 10), () => 10);
   const first = loop.next();
@@ -196,7 +196,7 @@ async function sendWhileStored(message: JsonObject, then: (client: Client) => vo
   return log;
 }
 
-test('tells a message that send has accepted and that was not sent', async () => {
+test('reports a message that send accepted but that was not sent', async () => {
   const ping = { msg_type: 'ping', payload: {} };
   const [isAccepted, message, code, tell, last] = await sendWhileStored(ping, (client) => client.end());
   assert.equal([isAccepted, message, code, last], [true, ping, 'session-over', 'end']);

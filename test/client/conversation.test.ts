@@ -113,7 +113,7 @@ test('the state of a hundred sessions is kept, and none of a long message', asyn
   assert.equal(await returned([{ context: 'x'.repeat(70_000) }], [inSession('a'), inSession('a')]), [{}, {}]);
 });
 
-test('the disclosure does not come while there is no conversation', async () => {
+test('no disclosure is shown while there is no conversation', async () => {
   const { world, client, told } = listen();
   const ready = (): boolean => client.state === 'ready';
   await until(ready);
@@ -268,7 +268,7 @@ test('speech is told as the message, and as an answer is read', async () => {
   assert.equal([shown.text, shown.displayItems.length, shown.expectsAnswer], ['', 1, false]);
 });
 
-test('speech that a hub sends under both names is told once, and what it repeats is told again', async () => {
+test('speech that a hub sends under both names is reported once, and repeated speech is reported again', async () => {
   const { world, client, told } = listen({}, null);
   await until(() => client.state === 'ready');
   for (const type of ['speak', 'ovos.utterance.speak', 'speak', 'speak']) {
@@ -307,7 +307,7 @@ test('envelopes that are no bus messages are told, as they came', async () => {
   assert.equal(heard, envelopes);
 });
 
-test('a message that is no JSON of one meaning is no envelope', () => {
+test('a message whose JSON is ambiguous is not an envelope', () => {
   const ping = '{"msg_type":"ping"}';
   assert.equal(envelopeIn(ping), JSON.parse(ping));
   for (const text of ['', ping.slice(1), '"ping"', '{"msg_type":"ping","msg_type":"ping"}']) {

@@ -99,7 +99,7 @@ test('a derivation stops when the client ends, and starts again after resume', a
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('no progress is told of a derivation that was stopped', async () => {
+test('a stopped derivation reports no further progress', async () => {
   const world = newWorld();
   let report: (progress: number) => void = () => {};
   let isStopped = false;

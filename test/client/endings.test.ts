@@ -308,7 +308,7 @@ test('a client whose randomBytes failed at a pause asks a person, and dials agai
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
-test('a hub with another key is told with both fingerprints, before the connection and its answers', async () => {
+test('a hub with another key is reported with both fingerprints, before the connection and its answers', async () => {
   const world = newWorld();
   const client = world.start();
   await client.ask('hello');

@@ -312,7 +312,7 @@ test('says why a hub refused to connect, and does not poll it', async () => {
   assert.equal(paths, ['disconnect', 'connect']);
 });
 
-test('says that the connection was lost if a server is gone that has answered', async () => {
+test('says that the connection was lost if a server that has answered is gone', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
   await client.ask('hello');

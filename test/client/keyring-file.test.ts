@@ -114,7 +114,7 @@ test('the old keyring survives a disk that fills up during a write', () => {
   assert.equal(nodeIds(path), ['hub-1']);
 });
 
-test('a file that somebody has put in the place of a draft is not written to', () => {
+test('does not write to a file that somebody has put in the place of a draft', () => {
   const path = newPath();
   const { randomBytes } = nodeCrypto;
   const draft = join(path, '..', `.hub-protocol-${'00'.repeat(8)}.tmp`);

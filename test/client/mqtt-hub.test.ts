@@ -105,7 +105,7 @@ test('an exception while it handles one client ends the session of that client a
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
 });
 
-test('a client that is stored with a PSK of another length ends its session alone', async () => {
+test('a client that is stored with a PSK of the wrong length ends only its own session', async () => {
   clients.set('kiosk-7', { psk: randomBytes(31) });
   connectAs('kiosk-7');
   await until(() => faults.length > 0);

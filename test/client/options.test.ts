@@ -232,7 +232,7 @@ test('Object.prototype neither receives the password nor answers a question', as
   assert.equal(types, ['hello', 'hello']);
 });
 
-test('a listener to an event that does not exist is refused by on, once and off, with the name that was meant', () => {
+test('on, once and off refuse an event that does not exist, and suggest the intended name', () => {
   const client = newWorld().start();
   const on = (type: string, listener: unknown = () => {}): string => {
     const [message, ...others] = (['on', 'once', 'off'] as const).map((method) =>
@@ -492,7 +492,7 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
 };
 
 for (const [name, { given, seen, expected, byDefault, both = {} }] of Object.entries(NESTED_ROWS)) {
-  test(`the option ${name} has its effect, and none is there without it`, async () => {
+  test(`the option ${name} has its effect, which is absent without it`, async () => {
     for (const [options, is] of [
       [{ ...both, ...given }, expected],
       [both, byDefault],
@@ -573,7 +573,7 @@ test('the bounds are by default what the README says', () => {
   );
 });
 
-test('the bounds have the shares that the README says, as far as nothing else limits them', () => {
+test('the bounds have the shares that the README states, unless something else limits them', () => {
   const table = README.slice(README.indexOf('## Memory'), README.indexOf('## In a page'));
   const shares = [...table.matchAll(/^\| .* \| (\d+)\/(\d+) \|/gm)].map(([, a, b]) => Number(a) / Number(b));
   const budget = budgetOf(32 * MIB);

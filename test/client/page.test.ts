@@ -83,7 +83,7 @@ test('a tab writes only what is new, and remembers what is not stored until anot
   assert.is(one.load().pins.length, 1);
 });
 
-test('a tab whose storage was emptied reports it, and makes no other keyring', () => {
+test('a tab whose storage was emptied reports it, and does not create another keyring', () => {
   const texts = new Texts();
   const store = new KeyringText('kiosk-7', texts);
   texts.clear();

@@ -199,7 +199,7 @@ test('a refusal ends the only question, and says why', async () => {
   }
 });
 
-test('a refusal ends no query while another question is open', async () => {
+test('a refusal does not end a query while another question is open', async () => {
   const { world, client, ready } = start();
   world.isMute = true;
   await ready();

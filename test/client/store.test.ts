@@ -84,7 +84,7 @@ test('messages flow after the file of the keyring was removed', async () => {
 /** `ASKS=7000` asks more, such as for `strace -f -e trace=open,openat`. */
 const ASKS = Number(process.env.ASKS ?? 400);
 
-test('questions read nothing of the keyring’s file, by the time that the system notes, and are answered without it', async () => {
+test('questions do not read the keyring’s file, as its access time shows, and are answered without it', async () => {
   const world = newWorld();
   const folder = mkdtempSync(join(tmpdir(), 'client-store-'));
   const path = join(folder, 'keyring.json');

@@ -128,7 +128,7 @@ test('connects again if a shared secret cannot be computed', () => {
   assert.equal([reason, retry], ['dropped', 'later']); // which says nothing about the hub
 });
 
-test('an early wake does nothing to a session that waits for a shared secret', () => {
+test('waking early has no effect on a session that waits for a shared secret', () => {
   const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
   const shell = new Shell({ keyring: createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } }) });
   shell.start();
@@ -466,7 +466,7 @@ test('takes null for a keyring that is stored, as callbacks of Node.js pass it',
   assert.is(shell.link.state, 'ready');
 });
 
-test('an answer to no store changes nothing', () => {
+test('an answer of the store that nothing asked for changes nothing', () => {
   const shell = readyShell();
   assert.equal(shell.link.stored(diskFull, 0), []);
   assert.is(shell.link.state, 'ready');
@@ -741,7 +741,7 @@ test('a paced connection that has ended leaves no step to the next one', () => {
   assert.ok(shell.link.deadline! > shell.now);
 });
 
-test('what is asked or sent after the end is told to be unsent', () => {
+test('reports as unsent what is asked or sent after the end', () => {
   const shell = readyShell();
   shell.run(shell.link.end(0));
   shell.run(shell.link.ask(question('r1'), 0));
@@ -1230,7 +1230,7 @@ test('a question that was sent ends with the end, and says so', () => {
   assert.match(finish!.error!.message, 'end() was called');
 });
 
-test('a question that cannot be sent is told to be unsent, and ends no other', () => {
+test('a question that cannot be sent is reported as unsent, and does not end others', () => {
   const shell = readyShell();
   const [long, twice, empty] = [question('r1'), question('r2'), {}];
   (long as { payload: JsonObject }).payload = {
@@ -1440,7 +1440,7 @@ test('closes and connects again when a hub breaks the protocol', () => {
   assert.is(shell.ordered('close')[0]!.code, 1002);
 });
 
-test('a scheduler that cannot be made ends the connection', () => {
+test('a scheduler that cannot be created ends the connection', () => {
   const shell = readyShell({
     requests: () => {
       throw new Error('no scheduler');

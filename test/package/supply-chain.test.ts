@@ -30,7 +30,7 @@ const filesNamed = (name: RegExp): string[] => files.filter((file) => name.test(
 const read = (file: string): string => readFileSync(ROOT + file, 'utf8');
 const lock = JSON.parse(read('package-lock.json')) as Lock;
 
-test('whoever installs the packages gets three packages of noble, fflate and ws with the client, and runs no script', () => {
+test('installing the packages brings three packages of noble, and fflate and ws with the client, and runs no script', () => {
   const installed = Object.entries(lock.packages).filter(
     ([path, { dev, devOptional, link }]) => path !== '' && !dev && !devOptional && !link,
   );

@@ -57,7 +57,7 @@ test('refuses the timer of a pause that was cut short as soon as it began', () =
   assert.is(policy.begin(cutShort.after), undefined);
 });
 
-test('shows a person no error that a steady connection has come between', () => {
+test('does not show a person an error from before a steady connection', () => {
   const policy = newPolicy();
   const tells: boolean[] = [];
   let now = 0;

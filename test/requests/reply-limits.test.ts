@@ -64,7 +64,7 @@ test('keeps no display item that does not fit', () => {
   assert.is(collector.isTruncated, true);
 });
 
-test('keeps nothing that follows what did not fit', () => {
+test('keeps nothing after a part that did not fit', () => {
   const collector = collect({ utterance: 'x'.repeat(MAX_REPLY_SIZE + 1) }, { utterance: 'short' });
   assert.is(collector.reply.text, '');
   assert.is(collector.isTruncated, true);

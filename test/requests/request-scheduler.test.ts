@@ -436,7 +436,7 @@ function liveWith(heap: FullHeap): { told: string[]; failed: number } {
   return { told: told.sort(), failed };
 }
 
-test('loses no ending and sends nothing twice, whichever call finds no memory', () => {
+test('loses no ending and sends nothing twice, whichever call runs out of memory', () => {
   const quiet = new FullHeap(0);
   const { told } = liveWith(quiet);
   assert.ok(told.length === 12 && quiet.calls > 50, `${told} ${quiet.calls}`);

@@ -78,7 +78,7 @@ test('ended carries them also after a failure', () => {
   assert.equal([error.code, code, status, closeReason], ['bad-json', 1006, 503, 'x']);
 });
 
-test('the error of a connection that was not made has the code of the platform, and its message has not', () => {
+test('the error of a failed connection has the platform’s code in a field, but not in its message', () => {
   for (const cause of ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const) {
     const { error } = find(newClient().closed({ cause, platformCode: 'EXAMPLE' }), 'ended');
     assert.equal([error.code, (error as RemoteError).platformCode], [cause, 'EXAMPLE']);
