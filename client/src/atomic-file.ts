@@ -1,23 +1,9 @@
 /** Writes files that only their owner can read, either completely or not at all. */
-import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  linkSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+
+// Imports would take longer: for them, Node.js reads all that a module exports, and so loads fs/promises and WebCrypto.
+const crypto = process.getBuiltinModule('node:crypto');
+const fs = process.getBuiltinModule('node:fs');
 
 /** The file system lets others read every file, as FAT does. */
 export class NotPrivate extends Error {}
@@ -32,13 +18,13 @@ const HAS_MODES = process.platform !== 'win32';
  * @throws NotPrivate; the error of the system, with the code EEXIST if there is a file that may not be replaced
  */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
-  const draft = join(dirname(path), `.hub-protocol-${randomBytes(8).toString('hex')}.tmp`);
+  const draft = join(dirname(path), `.hub-protocol-${crypto.randomBytes(8).toString('hex')}.tmp`);
   try {
     writeDraft(draft, text);
-    if (mayReplace) renameSync(draft, path);
-    else linkSync(draft, path); // fails, unlike rename, if the file exists
+    if (mayReplace) fs.renameSync(draft, path);
+    else fs.linkSync(draft, path); // fails, unlike rename, if the file exists
   } finally {
-    rmSync(draft, { force: true });
+    fs.rmSync(draft, { force: true });
   }
   syncFolder(dirname(path));
 }
@@ -52,7 +38,7 @@ export function writeFileAtomically(path: string, text: string, mayReplace: bool
  * @returns whether the file was replaced. If not, read it again
  */
 export function replaceFile(path: string, before: string, text: string): boolean {
-  const own = mkdtempSync(path + DRAFT);
+  const own = fs.mkdtempSync(path + DRAFT);
   const lock = lockOf(path);
   const name = basename(own); // unique to this draft
   let isLocked = false;
@@ -60,13 +46,13 @@ export function replaceFile(path: string, before: string, text: string): boolean
     writeDraft(join(own, name), text);
     takeLock(own, lock, path);
     isLocked = true;
-    if (readFileSync(path, 'utf8') !== before) return false;
-    renameSync(join(lock, name), path);
+    if (fs.readFileSync(path, 'utf8') !== before) return false;
+    fs.renameSync(join(lock, name), path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false; // another program has removed the draft
     throw error;
   } finally {
-    rmSync(own, { recursive: true, force: true });
+    fs.rmSync(own, { recursive: true, force: true });
     if (isLocked) removeDraft(lock, [name]);
   }
   syncFolder(dirname(path));
@@ -75,12 +61,12 @@ export function replaceFile(path: string, before: string, text: string): boolean
 
 /** Takes the permissions of others from a file: one that was copied or restored may have them. */
 export function makePrivate(path: string): void {
-  if (HAS_MODES && (statSync(path).mode & OTHERS) !== 0) chmodSync(path, 0o600);
+  if (HAS_MODES && (fs.statSync(path).mode & OTHERS) !== 0) fs.chmodSync(path, 0o600);
 }
 
 /** Removes drafts of `replaceFile` that killed programs left behind, since they contain secrets. */
 export function removeDrafts(path: string): void {
-  for (const entry of readdirSync(dirname(path), { withFileTypes: true })) {
+  for (const entry of fs.readdirSync(dirname(path), { withFileTypes: true })) {
     const { name } = entry;
     const folder = join(dirname(path), name);
     if (!entry.isDirectory() || !isDraftOf(path, name)) continue;
@@ -97,7 +83,7 @@ function isDraftOf(path: string, name: string): boolean {
 /** Whether this is a folder that is empty or holds one entry for which `isOwn` holds: what a killed program leaves behind. */
 function holdsOnly(folder: string, isOwn: (entry: string) => boolean): boolean {
   try {
-    const entries = readdirSync(folder);
+    const entries = fs.readdirSync(folder);
     return entries.length <= 1 && entries.every(isOwn);
   } catch (error) {
     return codeOf(error) === 'ENOENT'; // it is gone
@@ -106,7 +92,7 @@ function holdsOnly(folder: string, isOwn: (entry: string) => boolean): boolean {
 
 /** Removes the folder only if it is then empty: nothing but the draft is deleted. */
 function removeDraft(folder: string, names: readonly string[]): void {
-  for (const name of names) rmSync(join(folder, name), { force: true });
+  for (const name of names) fs.rmSync(join(folder, name), { force: true });
   removeIfEmpty(folder);
 }
 
@@ -123,7 +109,7 @@ const BETWEEN = 10; // milliseconds
 function takeLock(own: string, lock: string, path: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      renameSync(own, lock);
+      fs.renameSync(own, lock);
       return;
     } catch (error) {
       if (codeOf(error) === 'ENOTDIR') throw notALock(lock);
@@ -137,7 +123,7 @@ function takeLock(own: string, lock: string, path: string): void {
 
 /** Removes the lock of a program that was killed, and nothing else. */
 function breakLock(lock: string, path: string): void {
-  if (holdsOnly(lock, (entry) => isDraftOf(path, entry))) removeDraft(lock, readdirSync(lock));
+  if (holdsOnly(lock, (entry) => isDraftOf(path, entry))) removeDraft(lock, fs.readdirSync(lock));
   else throw notALock(lock);
 }
 
@@ -147,7 +133,7 @@ function notALock(lock: string): Error {
 
 function removeIfEmpty(folder: string): void {
   try {
-    rmdirSync(folder);
+    fs.rmdirSync(folder);
   } catch {
     // The lock is another program's, with a draft in it, or it is gone.
   }
@@ -159,31 +145,31 @@ function codeOf(error: unknown): string | undefined {
 
 /** Writes a new file. When this returns, it is on the disk. */
 function writeDraft(draft: string, text: string): void {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = constants;
-  const file = openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
+  const file = fs.openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
-    if (HAS_MODES && (fstatSync(file).mode & OTHERS) !== 0) throw new NotPrivate();
+    if (HAS_MODES && (fs.fstatSync(file).mode & OTHERS) !== 0) throw new NotPrivate();
     writeAll(file, Buffer.from(text));
-    fsyncSync(file);
+    fs.fsyncSync(file);
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
 /** A disk that is nearly full takes only a part of the bytes, and says how many. */
 function writeAll(file: number, bytes: Uint8Array): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  for (let at = 0; at < bytes.length; ) at += fs.writeSync(file, bytes, at);
 }
 
 /** Without this, a file may be gone after a loss of power although its contents are on the disk. */
 function syncFolder(folder: string): void {
   let file: number | undefined;
   try {
-    file = openSync(folder, constants.O_RDONLY);
-    fsyncSync(file);
+    file = fs.openSync(folder, fs.constants.O_RDONLY);
+    fs.fsyncSync(file);
   } catch {
     // Not every system opens folders or syncs them. The file exists and is complete.
   } finally {
-    if (file !== undefined) closeSync(file);
+    if (file !== undefined) fs.closeSync(file);
   }
 }

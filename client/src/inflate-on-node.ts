@@ -1,11 +1,12 @@
 /** Reads binary messages, compressed ones too, on Node.js, Bun and Deno. */
-import { inflateSync } from 'node:zlib';
 import type { ReadBinary } from 'hub-protocol/binary';
 import { readerWith } from './binary-reader.ts';
 
+const zlib = process.getBuiltinModule('node:zlib'); // as in atomic-file.ts
+
 export function binaryReader(maxInflated: number): ReadBinary {
   return readerWith(
-    (compressed, maxOutputLength) => inflateSync(compressed, { maxOutputLength }),
+    (compressed, maxOutputLength) => zlib.inflateSync(compressed, { maxOutputLength }),
     maxInflated,
   );
 }

@@ -3,11 +3,12 @@
  * leaves the old keyring or the new one. A keyring that cannot be read is an error, never a new keyring. Several programs
  * may share the file: each change is applied to the stored keyring.
  */
-import { existsSync, readFileSync } from 'node:fs';
 import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { makePrivate, removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
 import type { KeyringStore } from './options.ts';
+
+const fs = process.getBuiltinModule('node:fs'); // as in atomic-file.ts
 
 /** A keyring in a file. `connect` makes one for a path. */
 export class KeyringFile implements KeyringStore {
@@ -33,7 +34,7 @@ export class KeyringFile implements KeyringStore {
     this.#path = path;
     this.#accessKey = accessKey;
     removeDrafts(path);
-    if (!existsSync(path)) this.#create();
+    if (!fs.existsSync(path)) this.#create();
     makePrivate(path);
     this.load();
   }
@@ -43,7 +44,7 @@ export class KeyringFile implements KeyringStore {
    * @returns the keyring that is stored now
    */
   load(): Keyring {
-    const text = readFileSync(this.#path, 'utf8');
+    const text = fs.readFileSync(this.#path, 'utf8');
     if (text !== this.#text) this.#keyring = parseKeyring(text, this.#accessKey);
     this.#text = text;
     return this.#keyring;

@@ -1,5 +1,5 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
-import { createSecureContext, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf } from './address.ts';
@@ -13,6 +13,9 @@ import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 import WebSocket from './ws-on-node.cts';
+
+// An import would take longer: for it, Node.js reads all that the module exports, and so the certificates of all authorities.
+const tls = process.getBuiltinModule('node:tls');
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -102,7 +105,7 @@ let trusted: { readonly ca: string; readonly context: SecureContext } | undefine
 
 /** The context that trusts an authority. The latest is kept: a new one for each connection would parse the certificates again. */
 function trusting(ca: string): SecureContext {
-  if (trusted?.ca !== ca) trusted = { ca, context: createSecureContext({ ca }) };
+  if (trusted?.ca !== ca) trusted = { ca, context: tls.createSecureContext({ ca }) };
   return trusted.context;
 }
 

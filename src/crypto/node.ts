@@ -8,9 +8,18 @@
  * in OpenSSL or in a chip, and pass it as a KeyPair.
  */
 
-import nodeModule, {
-  type CipherChaCha20Poly1305Types,
-  type CipherGCMTypes,
+import type { CipherChaCha20Poly1305Types, CipherGCMTypes, JsonWebKeyInput, KeyObject } from 'node:crypto';
+import { assertBytes } from '../arguments.ts';
+import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
+import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
+import { blake2b } from './blake2b.ts';
+import type { Argon2idParameters, Cipher, CryptoProvider, KeyPair } from './crypto.ts';
+import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
+import { isLowOrder } from './low-order.ts';
+
+// An import would take longer: for it, Node.js reads all that the module exports, and so loads WebCrypto.
+const nodeModule = process.getBuiltinModule('node:crypto');
+const {
   createCipheriv,
   createDecipheriv,
   createHmac,
@@ -19,17 +28,7 @@ import nodeModule, {
   diffieHellman,
   getCiphers,
   hash,
-  type JsonWebKeyInput,
-  type KeyObject,
-  randomFillSync,
-} from 'node:crypto';
-import { assertBytes } from '../arguments.ts';
-import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';
-import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
-import { blake2b } from './blake2b.ts';
-import type { Argon2idParameters, Cipher, CryptoProvider, KeyPair } from './crypto.ts';
-import { jsChaChaPoly, openChaChaPoly, sealChaChaPoly } from './js-chachapoly.ts';
-import { isLowOrder } from './low-order.ts';
+} = nodeModule;
 
 /** The bytes of a Buffer: the same memory if it holds nothing else, as in all that OpenSSL returns. */
 function plain(buffer: Buffer): Uint8Array {
@@ -310,4 +309,4 @@ export const nodeCrypto: CryptoProvider = {
  * console.log(randomBytes(32).length); // 32
  */
 export const randomBytes: (length: number) => Bytes = (length) =>
-  randomFillSync(new Uint8Array(new ArrayBuffer(length)));
+  nodeModule.randomFillSync(new Uint8Array(new ArrayBuffer(length)));
