@@ -4,6 +4,7 @@
  * of sessions.
  */
 import { readVectorFile } from 'hub-protocol-judge/internals';
+import type { ErrorCode } from '../src/errors.ts';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
 import { code, type Drawn } from './draw.ts';
@@ -113,14 +114,21 @@ function addEvents(index: Index): void {
 }
 
 /** The section of docs/guides/it-does-not-connect.md for the errors of a connection. */
-const SECTIONS: { readonly [anchor: string]: readonly string[] } = {
+const SECTIONS: { readonly [anchor: string]: readonly ErrorCode[] } = {
   '1-nothing-listens-or-the-name-is-unknown-not-reachable': ['not-reachable'],
   '2-the-certificate-or-the-clock-certificate-refused': ['certificate-refused'],
   '3-something-else-answers-not-a-hub': ['not-a-hub'],
   '4-the-mqtt-broker-refuses-broker-refused': ['broker-refused'],
   '5-the-hub-refuses-access-key-password-key': [
-    ...['access-refused', 'psk-differs', 'client-key-refused', 'hub-key-changed', 'unknown-hub'],
-    ...['protocol-version', 'kk-refused', 'kk-failed', 'negotiation-refused', 'refused', 'unavailable'],
+    ...(['access-refused', 'psk-differs', 'client-key-refused', 'hub-key-changed', 'unknown-hub'] as const),
+    ...([
+      'protocol-version',
+      'kk-refused',
+      'kk-failed',
+      'negotiation-refused',
+      'refused',
+      'unavailable',
+    ] as const),
   ],
   '6-the-connection-is-lost-dropped-timeout': ['dropped', 'timeout', 'text-after-ready'],
 };
@@ -145,7 +153,7 @@ function section(errorClass: ErrorClass, name: string, raised: Index): string {
   const { group, means, todo } = ROWS[errorClass][name]!;
   const lines = [`### ${code(name)}`, '', `${sentence(means)}. **To do:** ${todo}`];
   if (group !== undefined) lines.unshift(`**${group}**`, '');
-  const [anchor] = Object.entries(SECTIONS).find(([, codes]) => codes.includes(name)) ?? [];
+  const [anchor] = Object.entries(SECTIONS).find(([, codes]) => codes.some((code) => code === name)) ?? [];
   if (anchor !== undefined) lines.push(`[It does not connect](../guides/it-does-not-connect.md#${anchor})`);
   if (errorClass === 'LocalError') {
     lines.push('', `Raised by: ${listed([...(raised.get(`${errorClass} ${name}`) ?? [])])}`);

@@ -10,7 +10,7 @@ import { writeEnvelope } from '../wire/envelope.ts';
 import { composePayload, isStringArray, PROTOCOL_VERSION, speaksProtocol3 } from '../wire/handshake.ts';
 import { type JsonObject, ownField } from '../wire/json.ts';
 import { canonicalJson } from '../wire/write-json.ts';
-import { suitesOf } from './negotiation.ts';
+import { type Offer, suitesOf } from './negotiation.ts';
 import {
   assertFields,
   assertPatterns,
@@ -104,7 +104,7 @@ export function readHubOptions(options: HubOptions): HubPlan {
   const offer = composePayload(
     {
       max_protocol_version: PROTOCOL_VERSION,
-      noise: { patterns: patterns.slice(), suites: suites.slice() },
+      noise: { patterns: patterns.slice(), suites: suites.slice() } satisfies Offer,
     },
     handshake,
   );

@@ -98,6 +98,30 @@ test('every entry of a package that programs import is named in a document for i
   );
 });
 
+/** The places that have a row or an import for each entry of the client. */
+const LISTS_OF_ENTRIES = [
+  'tools/declared.ts',
+  'test/client/options.test.ts',
+  'test/client/refused-hosts-program.ts',
+  'test/client/shells.test.ts',
+];
+
+test('every entry of the client that connects is documented, and tested as the others are', () => {
+  const { exports } = JSON.parse(readFileSync(`${ROOT}client/package.json`, 'utf8'));
+  const entries = Object.entries<{ types?: string } | string>(exports)
+    .filter(([path, to]) => typeof to === 'object' && !path.startsWith('./hub'))
+    .map(([path]) => `'${posix.join('hub-protocol-client', path)}'`);
+  assert.ok(entries.length >= 5, `${entries}`);
+  for (const list of LISTS_OF_ENTRIES) {
+    const text = readFileSync(ROOT + list, 'utf8');
+    assert.equal(
+      entries.filter((entry) => !text.includes(entry)),
+      [],
+      list,
+    );
+  }
+});
+
 /** Commands, packages and modules of others. */
 const FOREIGN =
   /^(?:(?:allow|argon2|gcc|hivemind|make|ovos|poorman|react-native|rmquickjs|thalovant)-|(?:audioIn|hermes-engine-cli|moduleResolution)$)/;
@@ -113,10 +137,8 @@ function unknown(quoted: RegExp, names: ReadonlySet<string>): string[] {
 }
 
 /** The names of this form in the sources, except in tests and in the ports, which keep a name of the library after it has changed. */
-function namesInSources(form: RegExp): Set<string> {
-  const sources = FILES.filter(
-    (file) => /\.(?:[jt]s|py|json|vp)$/.test(file) && !/^(?:test|ports\/(?:go|python))\//.test(file),
-  );
+function namesInSources(form: RegExp, folders = /^(?!test\/|ports\/(?:go|python)\/)/): Set<string> {
+  const sources = FILES.filter((file) => /\.(?:[jt]s|py|json|vp)$/.test(file) && folders.test(file));
   return new Set(
     sources.flatMap((file) =>
       Array.from(readFileSync(ROOT + file, 'utf8').matchAll(form), ([, name]) => name!),
@@ -127,6 +149,36 @@ function namesInSources(form: RegExp): Set<string> {
 test('every word with a hyphen that a document quotes, such as an event or a code, is quoted in the sources, too', () => {
   const names = namesInSources(/['"`]([a-z\d]+(?:-[a-z\d]+)+)['"`]/g);
   assert.equal(unknown(/`([a-z\d]+(?:-[a-z\d]+)+)`/g, names), []);
+});
+
+test('every code in the ports, such as that of an error, is one of the library', () => {
+  const quoted = /["`]([a-z\d]+(?:-[a-z\d]+)+)["`]/g;
+  const names = namesInSources(/['"`]([a-z\d]+(?:-[a-z\d]+)+)['"`]/g);
+  const ports = FILES.filter((file) => /^ports\/(?:go|python)\/[^/]*\.(?:go|py)$/.test(file));
+  assert.ok(ports.length > 10);
+  const foreign = ports.flatMap((file) =>
+    Array.from(readFileSync(ROOT + file, 'utf8').matchAll(quoted), ([, name]) => `${file}: ${name}`),
+  );
+  assert.equal(
+    foreign.filter((line) => !names.has(line.split(' ')[1]!)),
+    [],
+  );
+});
+
+test('every event that an example in JavaScript handles is one of the library', () => {
+  const names = namesInSources(/'([a-z-]+)'/g, /^(?:src|client\/src)\//);
+  const examples = FILES.filter((file) => /^(?:examples|moddable)\/.*\.js$/.test(file));
+  const handled = examples.flatMap((file) =>
+    Array.from(
+      readFileSync(ROOT + file, 'utf8').matchAll(/type === '([a-z-]+)'|'([a-z-]+)': \(/g),
+      ([, compared, key]) => `${file}: ${compared ?? key}`,
+    ),
+  );
+  assert.ok(handled.length > 15, `${handled}`);
+  assert.equal(
+    handled.filter((line) => !names.has(line.split(' ')[1]!)),
+    [],
+  );
 });
 
 test('every name in camel case that a document quotes, such as an option or a function, is in the sources', () => {
