@@ -1,6 +1,6 @@
 /** The client in Go over flynn/noise, which shares no code with this library, against its hubs and its Noise. */
-import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,7 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { buildUtterance, derivePsk } from '../../src/index.ts';
 import { certificate, certificateKey, folder } from './certificate.ts';
-import { buildGo, startGo, versionOf } from './go.ts';
-import type { LineProgram } from './line-program.ts';
+import { LineProgram } from './line-program.ts';
 import { compare } from './matrix.ts';
 import { compareHandshakes } from './random-handshakes.ts';
 
@@ -19,6 +18,7 @@ const PASSWORD = 'p\u00e4ssw\u00f6rd \u{1f511} of the kiosk';
 const NODE_ID = 'h\u00fcb \u{1f3e0}\nline two';
 const ACCESS_KEY = 'kiosk+??>-7';
 const JUDGE = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
+const FOLDER = new URL('../../ports/go/', import.meta.url);
 
 interface ClientLine {
   type: string;
@@ -26,6 +26,21 @@ interface ClientLine {
   suite?: string;
   error?: string;
   text?: string;
+}
+
+/** The version of a Go module that is pinned in `go.mod`. */
+function versionOf(module: string): string {
+  const text = readFileSync(new URL('go.mod', FOLDER), 'utf8');
+  return new RegExp(`^\\s*(?:require )?${module} v(\\S+)`, 'm').exec(text)![1]!;
+}
+
+/** Compiles the programs. Throws if there is no Go. */
+function buildGo(): void {
+  execFileSync('go', ['build', '-o', 'dist/', './cmd/...'], { cwd: FOLDER, stdio: 'inherit' });
+}
+
+function startGo(name: 'adapter' | 'client', ...options: string[]): LineProgram {
+  return new LineProgram(fileURLToPath(new URL(`dist/${name}`, FOLDER)), ...options);
 }
 
 const test = suite('the client in Go');
