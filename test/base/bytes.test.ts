@@ -3,6 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { assertBytes } from '../../src/arguments.ts';
 import {
+  base64ToBytes,
   bytesToBase64,
   bytesToHex,
   concatBytes,
@@ -181,6 +182,13 @@ test('encodes every base64 digit, and pads one and two bytes', () => {
     const bytes = all.subarray(0, length);
     assert.is(bytesToBase64(bytes), Buffer.from(bytes).toString('base64'));
   }
+});
+
+test('decodes base64 with and without padding, and nothing else', () => {
+  for (const text of ['QQ==', 'QQ', 'QUI=', 'QUI', 'QUJD', '+/+/'])
+    assert.equal(base64ToBytes(text), new Uint8Array(Buffer.from(text, 'base64')), text);
+  for (const text of ['Q', 'QUJDR', 'QQ*=', '*Q==', 'Q-==', 'Q Q=', 'Qé==', '=QQ='])
+    assert.is(base64ToBytes(text), undefined, text);
 });
 
 test('refuses hex of an odd length', () => {

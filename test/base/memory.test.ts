@@ -35,6 +35,11 @@ for (const [engine, error] of FULL) {
     assert.is(raisesLocal(() => canonicalJson(throwing(error)), 'out-of-memory').cause, error);
   });
 
+  test(`an object inspected when memory is full raises out-of-memory, not not-json: ${engine}`, () => {
+    const value = Object.defineProperty({}, Symbol.toStringTag, { get: raise(error) });
+    assert.is(raisesLocal(() => canonicalJson(value), 'out-of-memory').cause, error);
+  });
+
   test(`an argument read when memory is full raises out-of-memory, not bad-argument: ${engine}`, () => {
     const options = Object.defineProperty({ staticKey: new Uint8Array(32).fill(1) }, 'accessKey', {
       get: raise(error),

@@ -196,11 +196,11 @@ test('refuses a request while 10,000 have not ended', () => {
 test('ends and sends requests in the order in which they were made, whichever was due first', () => {
   const scheduler = new RequestScheduler();
   const times = [500, 300, 400, 200, 900];
-  const sessions = ['s', 't', 's', 't', 's'];
+  const sessions = ['s', 't', 's', 't', 't'];
   times.forEach((time, i) => {
     scheduler.request(request(`${i}`, sessions[i]), 0, time);
   });
-  scheduler.request(request('5', 't'), 0);
+  scheduler.request(request('5', 's'), 0);
   const told = (decisions: readonly RequestDecision[]): string[] =>
     decisions.map((decision) => `${decision.do} ${(decision as FinishDecision).requestId}`);
   assert.is(scheduler.nextDeadline(0), 200);

@@ -91,6 +91,13 @@ for (const [what, clientState, hubState] of [
   });
 }
 
+test('a hub that ends during the handshake wipes its copy of the PSK', () => {
+  const { hub } = pairWithHubIn('awaiting-message-3');
+  const held = bytesIn(hub).filter((bytes) => bytes !== PSK && Buffer.compare(bytes, PSK) === 0);
+  hub.closed(1006);
+  assert.ok(held.length > 0 && held.every(isZero));
+});
+
 test('no handshake key is reachable once the session is ready', () => {
   const pair = readyPair();
   for (const session of [pair.client, pair.hub]) {

@@ -21,6 +21,14 @@ test('writes long strings as the library’s own code does', () => {
   );
 });
 
+test('escapes of ASCII what JSON.stringify escapes, by the library’s own code', () => {
+  for (let unit = 0; unit < 0x80; unit++) {
+    const text = String.fromCharCode(unit);
+    const json = withoutEngine(() => Buffer.from(canonicalJson(text)).toString());
+    assert.is(json, JSON.stringify(text));
+  }
+});
+
 test('writes documents of all sizes as the library’s own code does', () => {
   for (const count of [1, 10, 100, 1000, 10_000]) {
     const value = Array.from({ length: count }, (_, i) => ({ [`k${i % 7}`]: 'x'.repeat(i % 300), n: i }));
