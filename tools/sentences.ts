@@ -3,10 +3,14 @@ import { readFileSync } from 'node:fs';
 import { LocalError, RemoteError } from '../src/errors.ts';
 import * as table from '../src/errors-table.ts';
 
-/** A stand-in for an argument of any type: as text it is the mark, and each of its members and results is itself again. */
+/** A stand-in for an argument of any type: as text it is the mark. Its members are stand-ins, and its result is itself again. */
 export function standIn(mark: string): unknown {
+  const members = new Map<string | symbol, unknown>([[Symbol.toPrimitive, () => mark]]);
   const itself: unknown = new Proxy(() => itself, {
-    get: (_, key) => (key === Symbol.toPrimitive ? () => mark : itself),
+    get: (_, key) => {
+      if (!members.has(key)) members.set(key, standIn(`${mark}.${String(key)}`));
+      return members.get(key);
+    },
   });
   return itself;
 }
@@ -33,7 +37,8 @@ function makeAll(mark: (index: number) => string): Made[] {
 
 /** The error of a function on devices, as JavaScript: with its code, and the argument that its sentence starts with. */
 function withoutSentence({ error, arguments: all }: Made): string {
-  const written = (value: unknown): string => (all.includes(value) ? String(value) : JSON.stringify(value));
+  const written = (value: unknown): string =>
+    typeof value === 'function' ? String(value) : JSON.stringify(value);
   const [, about] = /^"([\w.]+)" /.exec(String(error.message)) ?? [];
   const isParameter = all.some((each) => String(each) === about);
   const message = isParameter

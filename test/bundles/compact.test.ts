@@ -31,11 +31,26 @@ test('each error for devices has the class, code, cause and details of the one w
   for (const [name, make] of makers) {
     const all = Array.from({ length: make.length }, (_, i) => standIn(`argument ${i}`));
     const [full, bare] = [make(...all), short[name]!(...all)];
-    for (const field of ['name', 'code', 'cause', 'status', 'nodeId', 'pinnedKey', 'hubKey']) {
+    for (const field of [
+      'name',
+      'code',
+      'cause',
+      'status',
+      'platformCode',
+      'nodeId',
+      'pinnedKey',
+      'hubKey',
+    ]) {
       assert.ok(full[field] === bare[field], `${name}: ${field}`);
     }
     assert.equal(Object.keys(bare), Object.keys(full), name);
   }
+});
+
+test('the error of an ending has the HTTP status and the code of the platform on devices', async () => {
+  const { clientEnding } = await functionsForDevices();
+  const { status, platformCode } = clientEnding!('unavailable', { status: 503, platformCode: 'EPROTO' });
+  assert.equal([status, platformCode], [503, 'EPROTO']);
 });
 
 test('an error for devices says its code, and the argument if the sentence starts with its name', async () => {
