@@ -5,7 +5,7 @@
  * third party in between. Programs branch on `code`; `message` tells a person what to do. No message contains a secret,
  * a plaintext or anything the peer sent, except the fingerprint of its public key.
  */
-import { descriptor } from './descriptor.ts';
+import { descriptor } from './hide-fields.ts';
 
 /** Codes for faults of this side. errors-table.ts says what each code means. */
 export type LocalCode =

@@ -4,6 +4,24 @@
  */
 
 /**
+ * Describes a property, and inherits nothing: `get` or `set` in a polluted Object.prototype would make it invalid.
+ * @param isOpen - whether the property can be changed and deleted
+ * @param enumerable - whether it enumerates (default: if it is open)
+ */
+export function descriptor(
+  value: unknown,
+  isOpen: boolean,
+  enumerable: boolean = isOpen,
+): PropertyDescriptor {
+  const own = Object.create(null) as PropertyDescriptor;
+  own.value = value;
+  own.enumerable = enumerable;
+  own.configurable = isOpen;
+  own.writable = isOpen;
+  return own;
+}
+
+/**
  * Makes fields of an object non-enumerable: console.dir, console.table, the messages of assert.deepStrictEqual,
  * structuredClone, `Object.keys`, `for`-`in` and spread skip them. They stay readable and writable as before, and stay
  * hidden when they are assigned again.
@@ -24,15 +42,14 @@
  *
  * Assertions compare enumerable fields only: tests must compare hidden ones by name.
  * @param names - of own fields (default: all that are enumerable)
+ * @returns the object
  */
-export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): void {
+export function hideFields<T extends object>(object: T, names?: readonly (keyof T & string)[]): T {
   const hidden = names ?? (Object.keys(object) as (keyof T & string)[]);
-  const field = Object.create(null) as PropertyDescriptor; // takes no `get` or `set` from Object.prototype
-  field.enumerable = false;
-  field.writable = true;
   for (let i = 0; i < hidden.length; i++) {
     // No field is deleted to be defined anew: if memory ends here, the object must still have its keys to wipe.
-    field.value = object[hidden[i]!]; // required: Espruino sets the field to it and ignores the rest
-    Object.defineProperty(object, hidden[i]!, field);
+    const value = object[hidden[i]!]; // required: Espruino sets the field to it and ignores the rest
+    Object.defineProperty(object, hidden[i]!, descriptor(value, true, false));
   }
+  return object;
 }

@@ -3,7 +3,7 @@
  * (hide-fields.ts), so otherwise they would show an empty object, as they do in the files for devices. Instead they show a
  * name or the public part, and so does inspection with `showHidden`.
  */
-import { descriptor } from './descriptor.ts';
+import { descriptor } from './hide-fields.ts';
 
 /** A name that no field has. */
 const SHOWN = 'hub-protocol.shown';

@@ -2,7 +2,7 @@
  * Keeps with an object the source that it was read from: all fields as issued, including unknown ones, to write an
  * identity back completely, and the names of the fields that could not be read.
  */
-import { descriptor } from '../descriptor.ts';
+import { descriptor } from '../hide-fields.ts';
 import { assertNotFull } from '../memory.ts';
 import { opaque } from '../opaque.ts';
 import { type Json, type JsonObject, setField } from '../wire/json.ts';

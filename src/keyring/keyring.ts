@@ -288,15 +288,13 @@ export function hubPsk(
 ): HubPsk {
   const psk: HubPsk = { nodeId, key, isProvisioned, isSuspect };
   opaque(psk, () => ({ nodeId, isProvisioned, isSuspect }));
-  hideFields(psk, ['key']);
-  return psk;
+  return hideFields(psk, ['key']);
 }
 
 /** Turns an object into a keyring: its fields no longer enumerate. */
 export function keyringOf(fields: Keyring): Keyring {
   opaque(fields, 'Keyring');
-  hideFields(fields);
-  return fields;
+  return hideFields(fields);
 }
 
 /** A keyring with some fields changed; the same keyring if nothing changes. */
@@ -328,8 +326,7 @@ export function staticKeyOf(
     privateKey: privateKey && copyBytes(privateKey),
   };
   opaque(key, () => ({ publicKey }));
-  hideFields(key, ['privateKey']);
-  return key;
+  return hideFields(key, ['privateKey']);
 }
 
 /**

@@ -1,8 +1,8 @@
 /** Lossless JSON values (RFC 8259): a number keeps its token, and `__proto__` is a key like any other. */
 
 import { encodeUtf8 } from '../bytes.ts';
-import { descriptor } from '../descriptor.ts';
 import * as errors from '../errors-table.ts';
+import { descriptor } from '../hide-fields.ts';
 import { assertNotFull } from '../memory.ts';
 
 /** A JSON object. */
