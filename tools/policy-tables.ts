@@ -68,13 +68,7 @@ function endings(rows: readonly PolicyEnding[]): string {
       named(when.reason),
       `${named(when.error)}${repeated(when)}`,
       when.pattern ?? 'any',
-      when.isSteady
-        ? 'for `steadyAfter`'
-        : when.wasReady === undefined
-          ? 'either'
-          : when.wasReady
-            ? 'yes'
-            : 'no',
+      when.wasReady === undefined ? 'either' : when.wasReady ? 'yes' : 'no',
       `${asks ? '`ask`, and dial after a pause' : VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
     ]),
   );

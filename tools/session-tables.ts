@@ -74,9 +74,9 @@ function diagram(table: TransitionTable<string>): string {
 function endings(rows: readonly EndingRow<string>[]): string {
   return table(
     ['closed with', 'in state', 'pattern', 'hub heard', '`reason`', '`retry`', '`error.code`', 'pin'],
-    rows.map(({ close, states, pattern, heard, isFresh, reason, retry, error, doubtsPin }) => [
+    rows.map(({ close, state, pattern, heard, isFresh, reason, retry, error, doubtsPin }) => [
       close ?? 'any',
-      states?.map(code).join(', ') ?? 'any',
+      state?.map(code).join(', ') ?? 'any',
       (pattern ?? 'any') + (isFresh ? ', with a static key that no hub has accepted yet' : ''),
       heard === undefined ? 'either' : heard ? 'yes' : 'no',
       code(reason),

@@ -308,7 +308,6 @@ export class ConnectionPolicy {
       pattern,
       error: code,
       wasReady,
-      isSteady,
       isPskFresh: this.isPskFresh,
       isRepeated: code === 'psk-differs' ? this.hasDiffered : !isTrusted && code === this.doubt,
     });

@@ -62,8 +62,6 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
   readonly error?: ErrorCode;
   /** Whether the connection had been ready. */
   readonly wasReady?: boolean;
-  /** Whether the connection had been ready for as long as a steady one. */
-  readonly isSteady?: boolean;
   /** Whether the PSK was derived for this connection. */
   readonly isPskFresh?: boolean;
   /**

@@ -7,6 +7,7 @@ import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
 import type { EndingCode } from '../errors-table.ts';
 import * as errors from '../errors-table.ts';
 import type { Pattern } from '../noise/patterns.ts';
+import { type JsonObject, ownField } from '../wire/json.ts';
 import type { EndedEvent } from './events.ts';
 import type { ClientState, HubState } from './transitions.ts';
 
@@ -51,7 +52,7 @@ export interface EndingRow<State extends string> {
   /** How the transport closed. */
   readonly close?: CloseKind;
   /** The states in which the session was. */
-  readonly states?: readonly State[];
+  readonly state?: readonly State[];
   /** The handshake pattern that had been chosen. */
   readonly pattern?: Pattern;
   /** Whether a transport message of the peer has opened. */
@@ -83,17 +84,17 @@ export const CLIENT_ENDINGS: readonly EndingRow<ClientState>[] = /* @__PURE__ */
   { close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped' },
   { heard: true, reason: 'dropped', retry: 'now', error: 'dropped' },
   { close: 'unauthorized', reason: 'refused', retry: 'later', error: 'access-refused' },
-  { states: BEFORE_MESSAGE_1, reason: 'refused', retry: 'later', error: 'access-refused' },
+  { state: BEFORE_MESSAGE_1, reason: 'refused', retry: 'later', error: 'access-refused' },
   {
-    states: AWAITING_MESSAGE_2,
+    state: AWAITING_MESSAGE_2,
     pattern: 'XXpsk2',
     reason: 'refused',
     retry: 'later',
     error: 'negotiation-refused',
   },
-  { states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },
+  { state: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },
   {
-    states: ['ready'],
+    state: ['ready'],
     pattern: 'XXpsk2',
     isFresh: true,
     reason: 'client-key-refused',
@@ -212,43 +213,36 @@ export interface EndingFacts<State extends string> {
   readonly platformCode?: string | undefined;
 }
 
-/** The first row of a table that matches. Each table ends with a row that matches everything. */
+/** The ending of a connection that had not failed. */
 export function findEnding<State extends string>(
   table: readonly EndingRow<State>[],
   facts: EndingFacts<State>,
 ): EndingRow<State> {
-  for (let i = 0; ; i++) {
-    const row = table[i]!;
-    if (
-      matches(row.close, facts.close) &&
-      matches(row.pattern, facts.pattern) &&
-      matches(row.heard, facts.heard) &&
-      matches(row.isFresh, facts.isFresh) &&
-      (row.states === undefined || row.states.indexOf(facts.state) >= 0)
-    ) {
-      return row;
-    }
-  }
+  return findRow(table, facts);
 }
 
-/** The first row of a table that matches. Each table ends with a row that matches everything. */
+/** The ending of a connection that had failed. */
 export function findFailure(
   table: readonly FailureRow[],
   error: LocalError | RemoteError,
   isEstablished: boolean,
 ): FailureRow {
+  return findRow(table, { error: error.code, isLocal: error instanceof LocalError, isEstablished });
+}
+
+/** The first row of a table that matches all facts. Each table ends with a row that matches everything. */
+function findRow<Row extends object>(table: readonly Row[], facts: object): Row {
+  const names = Object.keys(facts);
   for (let i = 0; ; i++) {
     const row = table[i]!;
-    if (
-      matches(row.error, error.code) &&
-      matches(row.isLocal, error instanceof LocalError) &&
-      matches(row.isEstablished, isEstablished)
-    ) {
-      return row;
-    }
+    const isExpected = (name: string): boolean =>
+      matches(ownField(row as JsonObject, name), ownField(facts as JsonObject, name));
+    if (names.every(isExpected)) return row;
   }
 }
 
+/** Whether a fact is as a row expects: anything, a value, or one of several. */
 function matches(expected: unknown, actual: unknown): boolean {
+  if (Array.isArray(expected)) return expected.indexOf(actual) >= 0;
   return expected === undefined || expected === actual;
 }

@@ -36,7 +36,8 @@ const SIDES = [
 
 for (const { role, table, endings, failures } of SIDES) {
   test(`the endings of a ${role} match the vectors`, () => {
-    assert.equal(JSON.parse(JSON.stringify(endings)), rowsOf('Ending', role));
+    const rows = endings.map(({ state: states, ...row }) => ({ states, ...row }));
+    assert.equal(JSON.parse(JSON.stringify(rows)), rowsOf('Ending', role));
     assert.equal(JSON.parse(JSON.stringify(failures)), rowsOf('Failure', role));
   });
 

@@ -247,8 +247,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-116': broken('a refusal of KKpsk0 says nothing about the pin', [
     ENDINGS,
-    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },",
-    "{ states: AWAITING_MESSAGE_2, reason: 'refused', retry: 'later', error: 'kk-refused' },",
+    "{ state: AWAITING_MESSAGE_2, reason: 'refused', retry: 'now', error: 'kk-refused', doubtsPin: true },",
+    "{ state: AWAITING_MESSAGE_2, reason: 'refused', retry: 'later', error: 'kk-refused' },",
   ]),
   'P-117': broken('a failed KKpsk0 casts doubt on the PSK', [
     CLIENT,
