@@ -7,5 +7,5 @@ export { decodeBinary, encodeBinary } from '../src/binary/binary-message.ts';
 export { binaryReader } from '../src/binary/binary-reader.ts';
 export type { Bytes } from '../src/bytes.ts';
 export { type ErrorCode, LocalError, RemoteError } from '../src/errors.ts';
+export type { DeliveredEvent } from '../src/wire/frame-joiner.ts';
 export type { Json, JsonObject } from '../src/wire/json.ts';
-export type { DeliveredEvent } from '../src/wire/reassembler.ts';

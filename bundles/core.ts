@@ -21,7 +21,7 @@ export type { Closing } from '../src/session/endings.ts';
 export type { EndedEvent, PskNeededEvent, ReadyEvent, SessionEvent } from '../src/session/events.ts';
 export type { KeyringFields } from '../src/session/keyring-fields.ts';
 export type { ClientState } from '../src/session/transitions.ts';
+export type { DeliveredEvent } from '../src/wire/frame-joiner.ts';
 export { type Json, JsonNumber, type JsonObject } from '../src/wire/json.ts';
 export { parseJson } from '../src/wire/parse-json.ts';
-export type { DeliveredEvent } from '../src/wire/reassembler.ts';
 export { canonicalJson } from '../src/wire/write-json.ts';

@@ -11,4 +11,4 @@ export {
   type Inflate,
 } from './binary/binary-message.ts';
 export { binaryReader } from './binary/binary-reader.ts';
-export type { BinaryPayloadType, ReadBinary } from './wire/reassembler.ts';
+export type { BinaryPayloadType, ReadBinary } from './wire/frame-joiner.ts';

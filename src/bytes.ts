@@ -16,10 +16,13 @@ export const EMPTY: Bytes = /* @__PURE__ */ new Uint8Array(0);
 /**
  * Whether a value is a Uint8Array, of this realm or of another. Proxies and objects that only inherit from
  * Uint8Array.prototype are not: every operation on them would throw.
+ * @param length - the length it must have (default any)
  */
-export function isBytes(value: unknown): value is Uint8Array {
+export function isBytes(value: unknown, length?: number): value is Uint8Array {
   if (typeof ArrayBuffer.isView === 'function' && !ArrayBuffer.isView(value)) return false;
-  return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
+  const isArray =
+    value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
+  return isArray && (length === undefined || (value as Uint8Array).length === length);
 }
 
 /**

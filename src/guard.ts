@@ -41,8 +41,9 @@ export class Guard {
 
   /** Keeps the first failure, and returns it. Never throws: first wipe the keys. */
   fail(error: unknown): LocalError | RemoteError {
-    this.failure ??= failureOf(error);
-    return this.failure;
+    const failure = this.failure ?? failureOf(error);
+    this.failure = failure;
+    return failure;
   }
 }
 

@@ -99,7 +99,7 @@ export { HubSession } from './session/hub-session.ts';
 export { fingerprint, type KeyringFields } from './session/keyring-fields.ts';
 export { derivePsk, type PskOptions, pskDerivation } from './session/psk.ts';
 export type { ClientState, HubState } from './session/transitions.ts';
+export type { DeliveredEvent } from './wire/frame-joiner.ts';
 export { type Json, JsonNumber, type JsonObject } from './wire/json.ts';
 export { parseJson } from './wire/parse-json.ts';
-export type { DeliveredEvent } from './wire/reassembler.ts';
 export { canonicalJson } from './wire/write-json.ts';

@@ -69,11 +69,7 @@ export type {
 export { type NoiseSelection, type Offer, selectNoise } from './session/negotiation.ts';
 export type { PskInputs } from './session/psk.ts';
 export type { PlaintextOptions } from './url.ts';
+export type { DroppedEvent, Reassembled } from './wire/frame-joiner.ts';
 export { type MessageKind, splitMessage } from './wire/markers.ts';
 export { buildPrologue } from './wire/prologue.ts';
-export {
-  type DroppedEvent,
-  type Reassembled,
-  Reassembler,
-  type ReassemblerOptions,
-} from './wire/reassembler.ts';
+export { Reassembler, type ReassemblerOptions } from './wire/reassembler.ts';

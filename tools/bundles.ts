@@ -247,7 +247,9 @@ const libraryForDevices: Plugin = {
     }));
     onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
     onLoad({ filter: /\/src\/wire\/growing-text\.ts$/ }, () => ({
-      contents: 'export function growingText() { return undefined; }',
+      contents: `import { FrameJoiner } from './frame-joiner.ts';
+        export function frameJoiner(maxMessage, readBinary) { return new FrameJoiner(maxMessage, readBinary); }`,
+      resolveDir: root('src/wire'),
     }));
   },
 };

@@ -518,12 +518,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'reassemble',
     'cap: a message of more than 32 MiB is delivered',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'if (length > this.maxMessage) return {',
       'if (length > this.maxMessage + 1) return {',
     ],
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'if (this.length > this.maxMessage) this.destroy();',
       'if (this.length > this.maxMessage + 1) this.destroy();',
     ],
@@ -533,7 +533,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'reassemble session',
     'accepts what has to be refused, such as: a final chunk at the start',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'if (this.kind === undefined) throw errors.chunkWithoutStart();',
       'if (this.kind === undefined) return undefined;',
     ],
@@ -543,7 +543,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'reassemble session',
     'accepts what has to be refused, such as: marker 06 at the start',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'if (marker > MARKER_FINAL) throw',
       'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
     ],
@@ -553,7 +553,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'reassemble session',
     'UTF-8: a JSON message that is not UTF-8 is delivered',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'return delivered(bytesToUtf8(bytes), length);',
       'return delivered(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), length);',
     ],

@@ -18,12 +18,12 @@ const REPEATED: Patch = [
 ];
 const CLIENT_REPEATED: Patch = [
   CLIENT,
-  'newEphemeral(crypto, plan.randomBytes, this.staticKey)',
+  'newEphemeral(crypto, plan.options.randomBytes, this.staticKey)',
   'crypto.keyPair(new Uint8Array(32).fill(9))',
 ];
 const CLIENT_STATIC: Patch = [
   CLIENT,
-  'this.ephemeralKey = newEphemeral(crypto, plan.randomBytes, this.staticKey);',
+  'this.ephemeralKey = newEphemeral(crypto, plan.options.randomBytes, this.staticKey);',
   'this.ephemeralKey = this.staticKey;',
 ];
 const STATIC: Patch = [HANDSHAKE, CREATES_EPHEMERAL, 'this.e = this.s;'];

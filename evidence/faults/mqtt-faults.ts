@@ -136,7 +136,7 @@ export const MQTT_HUB_FAULTS: readonly Fault[] = [
     'first-contact unknown-marker',
     'the connection goes on where it must end: Ends the session: a plaintext with an unknown marker.',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       'if (marker > MARKER_FINAL) throw',
       'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
     ],

@@ -234,7 +234,7 @@ export const PORTER_CLIENT_FAULTS: readonly Fault[] = [
   ]),
   fault('client-greets-in-clear', TALKS, 'HELLO: it is sent in the clear once more', [
     CLIENT,
-    "const messages = channel.seal('json', utf8ToBytes(writeEnvelope('hello', greeting)));",
+    "const messages = channel.seal('json', jsonToBytes(composeEnvelope('hello', greeting)));",
     "const messages = [writeEnvelope('hello', greeting)];",
   ]),
   fault(

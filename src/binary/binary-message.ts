@@ -28,9 +28,9 @@ import { type Bytes, isBytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_MESSAGE, MAX_METADATA } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
+import type { BinaryPayloadType } from '../wire/frame-joiner.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
-import type { BinaryPayloadType } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { BitReader } from './bits.ts';
 

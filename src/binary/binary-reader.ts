@@ -1,7 +1,7 @@
 /** Reads binary messages for a session, as the option `readBinary`. */
 import { type Bytes, bytesToUtf8 } from '../bytes.ts';
 import { RemoteError } from '../errors.ts';
-import type { ReadBinary } from '../wire/reassembler.ts';
+import type { ReadBinary } from '../wire/frame-joiner.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type DecodeOptions, decodeBinary, readDecodeOptions } from './binary-message.ts';
 

@@ -50,7 +50,7 @@ function assertKey(key: unknown, name: string): asserts key is Uint8Array {
  */
 export function callInjected(length: number, call: () => unknown, name: string): Bytes {
   const result = attempt(call, name);
-  if (!isBytes(result) || result.length !== length) throw errors.wrongResult(name, length);
+  if (!isBytes(result, length)) throw errors.wrongResult(name, length);
   return result as Bytes;
 }
 
@@ -70,7 +70,7 @@ function attempt<Result>(call: () => Result, name: string): Result {
  */
 export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {
   const random: unknown = attempt(() => randomBytes(length), 'randomBytes');
-  if (!isBytes(random) || random.length !== length) throw errors.badRandom(length);
+  if (!isBytes(random, length)) throw errors.badRandom(length);
   return random;
 }
 
@@ -232,9 +232,7 @@ export class CheckedCipher {
       'open',
     );
     if (plaintext === undefined) return undefined;
-    if (!isBytes(plaintext) || plaintext.length !== sealed.length - TAG_LENGTH) {
-      throw errors.wrongPlaintext();
-    }
+    if (!isBytes(plaintext, sealed.length - TAG_LENGTH)) throw errors.wrongPlaintext();
     return plaintext as Bytes;
   }
 }

@@ -34,7 +34,7 @@ export class Derivation {
     const { nodeId } = this;
     if (number !== this.number || nodeId === undefined || this.psk !== undefined) return false;
     this.nodeId = undefined; // also if there is no memory for a copy
-    if (isBytes(psk) && psk.length === KEY_LENGTH) {
+    if (isBytes(psk, KEY_LENGTH)) {
       this.psk = copyBytes(psk);
       this.nodeId = nodeId;
     }

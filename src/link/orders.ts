@@ -13,8 +13,8 @@ import type {
   StaticKeyFreshEvent,
   TransmitEvent,
 } from '../session/events.ts';
+import type { DeliveredEvent, DroppedEvent } from '../wire/frame-joiner.ts';
 import type { JsonObject } from '../wire/json.ts';
-import type { DeliveredEvent, DroppedEvent } from '../wire/reassembler.ts';
 
 /** Open a transport to the hub. Then pass what it receives to `received`, and its end to `closed`. */
 export interface OpenOrder {

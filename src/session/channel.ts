@@ -14,10 +14,11 @@ import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import type { Pattern } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
+import type { FrameJoiner, Reassembled } from '../wire/frame-joiner.ts';
+import { frameJoiner } from '../wire/growing-text.ts';
 import type { Json } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { readJson } from '../wire/parse-json.ts';
-import { FrameJoiner, type ReadBinary, type Reassembled } from '../wire/reassembler.ts';
 import { jsonToBytes } from '../wire/write-json.ts';
 import { type Closing, type Ending, type EndingFacts, type ReadClosing, readClosing } from './endings.ts';
 import type { CommonEvent } from './events.ts';
@@ -53,7 +54,6 @@ export class Channel<State extends string, Event extends { readonly type: string
   private readonly frames: FrameJoiner;
   private readonly maxFrame: number;
   private readonly inPlace: boolean;
-  private readonly readBinary: ReadBinary | undefined;
   private readonly guard = new Guard();
   /** The keys of the session, once the handshake is done. */
   private cipherStates: Pick<SessionKeys, 'sending' | 'receiving'> | undefined = undefined;
@@ -73,11 +73,10 @@ export class Channel<State extends string, Event extends { readonly type: string
     transitions: TransitionTable<State>,
     side: Side<State>,
   ) {
-    this.frames = new FrameJoiner(maxMessage);
+    if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
+    this.frames = frameJoiner(maxMessage, readBinary);
     this.maxFrame = assertSize(maxFrame, 'maxFrame', MAX_MESSAGE);
     this.inPlace = assertFlag(inPlace, 'inPlace');
-    if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
-    this.readBinary = readBinary;
     this.state = initial;
     this.transitions = transitions;
     this.side = side;
@@ -99,16 +98,6 @@ export class Channel<State extends string, Event extends { readonly type: string
       const envelope = parseEnvelope(data);
       this.take(inputOf(envelope), envelope.payload);
     }
-  }
-
-  /** As {@link ClientSession.sendJson}. */
-  sendJson(value: Json | object): Bytes[] {
-    return this.send('json', value);
-  }
-
-  /** As {@link ClientSession.sendBinary}. */
-  sendBinary(bytes: Uint8Array): Bytes[] {
-    return this.send('binary', bytes);
   }
 
   /** As {@link ClientSession.closed}. */
@@ -149,14 +138,13 @@ export class Channel<State extends string, Event extends { readonly type: string
     return this.run(this.take<Name>, input, carried);
   }
 
-  /** Whether the current state knows an input. */
+  /**
+   * Whether the current state knows an input.
+   * @throws LocalError `wrong-state` within a callback of this session
+   */
   knows(input: Input): boolean {
-    return !this.isOver() && this.transitions[this.state as State][input] !== undefined;
-  }
-
-  /** @throws LocalError `wrong-state` within a callback of this session */
-  assertIdle(): void {
     this.guard.assertIdle();
+    return !this.isOver() && this.transitions[this.state as State][input] !== undefined;
   }
 
   /** Adds an event to the current call. */
@@ -217,13 +205,11 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
     this.peerProved = true;
-    const message = this.frames.push(frame);
-    const { readBinary } = this;
-    const isBinary = message !== undefined && message.type === 'message' && message.kind === 'binary';
-    this.side.deliver(isBinary && readBinary !== undefined ? readBinary(message.bytes) : message);
+    this.side.deliver(this.frames.push(frame));
   }
 
-  private send(kind: MessageKind, content: Json | object): Bytes[] {
+  /** As {@link ClientSession.sendJson} and {@link ClientSession.sendBinary}. */
+  send(kind: MessageKind, content: Json | object): Bytes[] {
     this.guard.assertIdle();
     if (this.isOver()) {
       throw errors.sessionOver(this.guard.failure);

@@ -35,7 +35,8 @@ import { failureOf } from '../memory.ts';
 import { Handshake, newEphemeral, noSecrets, wipeSecrets } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
-import { writeEnvelope } from '../wire/envelope.ts';
+import { composeEnvelope, writeEnvelope } from '../wire/envelope.ts';
+import type { Reassembled } from '../wire/frame-joiner.ts';
 import {
   mergeFields,
   readMessage2Payload,
@@ -44,8 +45,7 @@ import {
   readOffer,
 } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject, ownField, ownText } from '../wire/json.ts';
-import type { Reassembled } from '../wire/reassembler.ts';
-import { canonicalJson } from '../wire/write-json.ts';
+import { canonicalJson, jsonToBytes } from '../wire/write-json.ts';
 import { Channel, type Side } from './channel.ts';
 import { type ClientOptions, type ClientPlan, readClientOptions } from './client-options.ts';
 import {
@@ -96,13 +96,13 @@ export class ClientHandshake implements Side<ClientState> {
   constructor(options: ClientOptions) {
     const plan = readClientOptions(options);
     const { crypto, keyring, patterns, isPaced } = plan;
-    this.channel = new Channel(plan, 'awaiting-hello', CLIENT_TRANSITIONS, this);
+    this.channel = new Channel(plan.options, 'awaiting-hello', CLIENT_TRANSITIONS, this);
     this.plan = plan;
     this.isFresh = keyring.staticKeyIsFresh;
     hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
-      this.ephemeralKey = newEphemeral(crypto, plan.randomBytes, this.staticKey);
+      this.ephemeralKey = newEphemeral(crypto, plan.options.randomBytes, this.staticKey);
       if (keyring.pins.length === 1 && !isPaced && patterns.indexOf('KKpsk0') >= 0) {
         // Most likely this hub will answer: compute KKpsk0's shared secrets with its key before the connection is made.
         const { key } = keyring.pins[0]!;
@@ -275,7 +275,7 @@ export class ClientHandshake implements Side<ClientState> {
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
     const greeting = mergeFields({ pubkey: null, session }, hello); // the field order of other clients
-    const messages = channel.seal('json', utf8ToBytes(writeEnvelope('hello', greeting)));
+    const messages = channel.seal('json', jsonToBytes(composeEnvelope('hello', greeting)));
     for (let i = 0; i < messages.length; i++) channel.emit({ type: 'transmit', data: messages[i]! });
     channel.reach('done');
     channel.emit({
@@ -347,8 +347,7 @@ opaque(ClientHandshake.prototype, 'ClientHandshake');
 function pskEvent(nodeId: string, key: Bytes): PskEvent {
   const event: PskEvent = { type: 'psk', nodeId, key };
   opaque(event, () => ({ type: 'psk', nodeId }));
-  hideFields(event, ['key']);
-  return event;
+  return hideFields(event, ['key']);
 }
 
 /** The session id in a HELLO payload; `undefined` if the `session` of the `hello` option has none. */

@@ -70,7 +70,9 @@ export const CLIENT_OPTIONS: OptionNames<ClientOptions> = {
 };
 
 /** The options, read once and checked, in the form that the handshake needs. */
-export interface ClientPlan extends Omit<SessionOptions, 'crypto'> {
+export interface ClientPlan {
+  /** As given. The channel checks those that it reads. */
+  readonly options: SessionOptions;
   readonly crypto: CheckedCrypto;
   readonly keyring: ReadKeyring;
   readonly trustsNewHubs: boolean;
@@ -105,12 +107,8 @@ export function readClientOptions(options: ClientOptions): ClientPlan {
   if (binarize) assertFunction(given.readBinary, 'readBinary');
   const trustsNewHubs = assertChoice(trust, 'trust', ['first-use', 'pinned-only']) === 'first-use';
   return {
+    options: given,
     crypto: new CheckedCrypto(given.crypto),
-    randomBytes: given.randomBytes,
-    maxMessage: given.maxMessage,
-    maxFrame: given.maxFrame,
-    inPlace: given.inPlace,
-    readBinary: given.readBinary,
     keyring,
     trustsNewHubs,
     replacesPins:

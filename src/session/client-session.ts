@@ -95,7 +95,6 @@ export class ClientSession {
    */
   providePsk(psk: Uint8Array): SessionEvent[] {
     const { channel } = this;
-    channel.assertIdle();
     if (channel.knows('hello')) {
       throw errors.pskTooEarly();
     }
@@ -114,7 +113,6 @@ export class ClientSession {
    */
   resume(sharedSecret?: Uint8Array): SessionEvent[] {
     const { channel } = this;
-    channel.assertIdle();
     if (!channel.knows('resume')) return [];
     this.side.handshake!.assertAwaited(sharedSecret);
     return channel.call('resume', sharedSecret);
@@ -130,7 +128,7 @@ export class ClientSession {
    *   `out-of-memory` end the session.
    */
   sendJson(value: Json | object): Bytes[] {
-    return this.channel.sendJson(value);
+    return this.channel.send('json', value);
   }
 
   /**
@@ -141,7 +139,7 @@ export class ClientSession {
    *   cases as in `sendJson`; `bad-argument`, which changes nothing
    */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return this.channel.sendBinary(bytes);
+    return this.channel.send('binary', bytes);
   }
 
   /**

@@ -5,8 +5,8 @@
 import type { Bytes } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import type { Pattern, Suite } from '../noise/patterns.ts';
+import type { Reassembled } from '../wire/frame-joiner.ts';
 import type { JsonObject } from '../wire/json.ts';
-import type { Reassembled } from '../wire/reassembler.ts';
 
 /** Write `data` to the transport: a string as text, bytes as one binary message. Write all of it, and in order. */
 export interface TransmitEvent {

@@ -35,6 +35,7 @@ import { Handshake } from '../noise/handshake.ts';
 import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
+import type { Reassembled } from '../wire/frame-joiner.ts';
 import {
   assertProtocolVersion,
   type Message1Payload,
@@ -43,7 +44,6 @@ import {
   readNoiseMessage,
 } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
-import type { Reassembled } from '../wire/reassembler.ts';
 import { Channel, type Side } from './channel.ts';
 import {
   type Ending,
@@ -81,9 +81,9 @@ export class HubHandshake implements Side<HubState> {
 
   constructor(options: HubOptions) {
     const plan = readHubOptions(options);
-    this.channel = new Channel(plan, 'new', HUB_TRANSITIONS, this);
+    this.channel = new Channel(plan.options, 'new', HUB_TRANSITIONS, this);
     this.crypto = plan.crypto;
-    this.randomBytes = plan.randomBytes;
+    this.randomBytes = plan.options.randomBytes;
     this.clientKey = plan.clientKey;
     this.patterns = plan.patterns;
     this.suites = plan.suites;

@@ -61,7 +61,9 @@ export const HUB_OPTIONS: OptionNames<HubOptions> = {
 };
 
 /** The options, read once and checked, in the form that the handshake needs. */
-export interface HubPlan extends Omit<SessionOptions, 'crypto'> {
+export interface HubPlan {
+  /** As given. The channel checks those that it reads. */
+  readonly options: SessionOptions;
   readonly crypto: CheckedCrypto;
   /** The caller's, as is `psk`: not yet copied. */
   readonly staticKey: Uint8Array | KeyPair;
@@ -112,12 +114,8 @@ export function readHubOptions(options: HubOptions): HubPlan {
     throw errors.expected('handshake', `a max_protocol_version of ${PROTOCOL_VERSION} or more`);
   }
   return {
+    options: given,
     crypto: checkedCrypto,
-    randomBytes,
-    maxMessage: given.maxMessage,
-    maxFrame: given.maxFrame,
-    inPlace: given.inPlace,
-    readBinary: given.readBinary,
     staticKey: given.staticKey,
     psk,
     clientKey: clientKey === undefined ? undefined : copyBytes(clientKey),

@@ -85,12 +85,12 @@ export class HubSession {
 
   /** Seals a JSON message, as {@link ClientSession.sendJson} does. */
   sendJson(value: Json | object): Bytes[] {
-    return this.channel.sendJson(value);
+    return this.channel.send('json', value);
   }
 
   /** Seals a binary message, as {@link ClientSession.sendBinary} does. */
   sendBinary(bytes: Uint8Array): Bytes[] {
-    return this.channel.sendBinary(bytes);
+    return this.channel.send('binary', bytes);
   }
 
   /** Tells the session that the transport has closed, as {@link ClientSession.closed} does. */

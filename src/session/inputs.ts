@@ -39,8 +39,7 @@ export function unexpected(input: Input, state: string): RemoteError {
  * values) does so by chance.
  */
 export function mayBeJson(data: Uint8Array): boolean {
-  const first = data[0];
-  return first === 0x7b || first === 0x20 || first === 0x0a || first === 0x0d || first === 0x09;
+  return '{ \n\r\t'.indexOf(String.fromCharCode(data[0]!)) >= 0;
 }
 
 /** The kind of input of a cleartext message once the session is encrypted; `undefined` if it is not an envelope. */

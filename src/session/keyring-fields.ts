@@ -89,7 +89,7 @@ export function isHubKey({ nodeId, key }: { readonly nodeId: unknown; readonly k
 
 /** Whether a value is a key of 32 bytes. */
 export function isKey(key: unknown): boolean {
-  return isBytes(key) && key.length === KEY_LENGTH;
+  return isBytes(key, KEY_LENGTH);
 }
 
 /**

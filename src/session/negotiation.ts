@@ -3,7 +3,7 @@
 import { readArgument } from '../arguments.ts';
 import type { CipherName, CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
-import { type Pattern, SUITES, type Suite } from '../noise/patterns.ts';
+import type { Pattern, Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES } from './options.ts';
 
@@ -28,10 +28,8 @@ export function suitesOf(crypto: Pick<CryptoProvider, 'ciphers'>): Suite[] {
   const suites: Suite[] = [];
   const names = Object.keys(crypto.ciphers) as CipherName[];
   for (let i = 0; i < names.length; i++) {
-    for (let j = 0; j < OFFERED_SUITES.length; j++) {
-      const suite = OFFERED_SUITES[j]!;
-      if (SUITES[suite] === names[i] && crypto.ciphers[names[i]!] !== undefined) suites.push(suite);
-    }
+    const suite = `25519_${names[i]!}_SHA256` as Suite;
+    if (OFFERED_SUITES.indexOf(suite) >= 0 && crypto.ciphers[names[i]!] !== undefined) suites.push(suite);
   }
   return suites;
 }

@@ -3,9 +3,9 @@ import { readArgument } from '../arguments.ts';
 import type { CryptoProvider, RandomBytes } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import type { Pattern, Suite } from '../noise/patterns.ts';
+import type { ReadBinary } from '../wire/frame-joiner.ts';
 import { isStringArray, mergeFields } from '../wire/handshake.ts';
 import { isJsonObject, type JsonObject } from '../wire/json.ts';
-import type { ReadBinary } from '../wire/reassembler.ts';
 
 /** The options that both sessions share. */
 export interface SessionOptions {

@@ -2,13 +2,16 @@
  * Decodes a long message while its chunks arrive, with the engine's TextDecoder. Its bytes are never all in memory: in
  * addition to its text there is one buffer of the length below.
  */
-import { bytesToUtf8, wipe } from '../bytes.ts';
+import { type Bytes, bytesToUtf8, wipe } from '../bytes.ts';
 import { engine } from '../engine.ts';
+import { hideFields } from '../hide-fields.ts';
+import { delivered, FrameJoiner, type ReadBinary, type Reassembled } from './frame-joiner.ts';
+import type { MessageKind } from './markers.ts';
 
 const BUFFER = 65536;
 
 /** The text of a message that arrives in chunks. */
-export class GrowingText {
+class GrowingText {
   private readonly buffer = new Uint8Array(BUFFER);
   private length = 0; // of the data in the buffer
   private text: string | undefined = '';
@@ -54,7 +57,38 @@ function lastCharacter(bytes: Uint8Array): number {
   return length;
 }
 
-/** Returns `undefined` if the engine has no decoder: the caller must keep the bytes. */
-export function growingText(): GrowingText | undefined {
-  return engine().codec === undefined ? undefined : new GrowingText();
+/** Decodes an unfinished message of JSON instead of keeping its bytes. */
+class DecodingJoiner extends FrameJoiner {
+  private text: GrowingText | undefined = undefined;
+
+  constructor(maxMessage: number | undefined, readBinary: ReadBinary | undefined) {
+    super(maxMessage, readBinary);
+    hideFields(this);
+  }
+
+  override destroy(): void {
+    super.destroy();
+    this.text?.destroy();
+    this.text = undefined;
+  }
+
+  protected override keep(kind: MessageKind, payload: Bytes, end: number): void {
+    if (kind === 'binary') super.keep(kind, payload, end);
+    else {
+      this.text ??= new GrowingText();
+      this.text.push(payload);
+    }
+  }
+
+  protected override finish(kind: MessageKind, length: number): Reassembled {
+    const { text } = this;
+    this.text = undefined;
+    return text === undefined ? super.finish(kind, length) : delivered(text.finish(), length);
+  }
+}
+
+/** Joins frames with the engine's decoder, if it has one. Files for devices have the FrameJoiner alone. */
+export function frameJoiner(maxMessage: number | undefined, readBinary?: ReadBinary): FrameJoiner {
+  const Joiner = engine().codec === undefined ? FrameJoiner : DecodingJoiner;
+  return new Joiner(maxMessage, readBinary);
 }

@@ -190,11 +190,10 @@ export function encodeJson(text: string): Uint8Array {
  * console.log(String(parseJson('1e400'))); // 1e400
  */
 export function parseJson(text: string | Uint8Array): Json {
-  if (typeof text !== 'string' && !isBytes(text)) {
-    throw errors.expectedType('text', 'string or Uint8Array', text);
-  }
-  if (typeof text !== 'string') assertBytes(text, 'text'); // whose memory may have been transferred
-  return readJson(typeof text === 'string' ? encodeJson(text) : text, false);
+  if (typeof text === 'string') return readJson(encodeJson(text), false);
+  if (!isBytes(text)) throw errors.expectedType('text', 'string or Uint8Array', text);
+  assertBytes(text, 'text'); // whose memory may have been transferred
+  return readJson(text, false);
 }
 
 /**

@@ -1,81 +1,12 @@
 /**
  * Reassembles messages from frames, the plaintexts of transport messages. Spec, "Data-plane transport framing", rule 3.
  */
-import { assertBytes, assertSize, readOptions } from '../arguments.ts';
-import { type Bytes, bytesToUtf8, EMPTY, wipe } from '../bytes.ts';
-import type { RemoteError } from '../errors.ts';
+import { assertBytes, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
-import { MAX_MESSAGE } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import { type GrowingText, growingText } from './growing-text.ts';
-import type { JsonObject } from './json.ts';
-import {
-  MARKER_BINARY,
-  MARKER_FINAL,
-  MARKER_FIRST_JSON,
-  MARKER_JSON,
-  MARKER_MIDDLE,
-  type MessageKind,
-} from './markers.ts';
-
-/**
- * The purpose of a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech to turn into
- * text, `stt_audio_handle` for speech to answer, `numpy_image` for a camera. To a client: `tts_audio` for speech to play.
- * Either way: `file`; `undefined` for anything else.
- */
-export type BinaryPayloadType =
-  | 'undefined'
-  | 'raw_audio'
-  | 'numpy_image'
-  | 'file'
-  | 'stt_audio_transcribe'
-  | 'stt_audio_handle'
-  | 'tts_audio';
-
-/** Handle a complete message: `text` if `kind` is `json`, `bytes` if it is `binary`. */
-export type DeliveredEvent =
-  | {
-      readonly type: 'message';
-      readonly kind: 'json';
-      /** The JSON, as the peer wrote it. It is valid UTF-8, but not checked to be JSON: use `parseJson` or `JSON.parse`. */
-      readonly text: string;
-    }
-  | {
-      readonly type: 'message';
-      readonly kind: 'binary';
-      /** The message, or with `readBinary` its payload. With `inPlace`, a view of the received bytes. */
-      readonly bytes: Bytes;
-      /** With `readBinary`: what the payload is. */
-      readonly bin_type?: BinaryPayloadType;
-      /** With `readBinary`: such as `sample_rate` of `raw_audio`, or `file_name` of a `file`. */
-      readonly metadata?: JsonObject;
-    };
-
-/** Log it, or ignore it: a message was too large or not UTF-8, and was not delivered. The session goes on. */
-export interface DroppedEvent {
-  readonly type: 'dropped';
-  /** The kind of the message. */
-  readonly kind: MessageKind;
-  /** Length of the whole message, in bytes. */
-  readonly bytes: number;
-  /**
-   * `too-large`: longer than `maxMessage`. `not-utf8`: a JSON message that is not UTF-8. `unreadable`: bytes that `readBinary`
-   * cannot read.
-   */
-  readonly reason: 'too-large' | 'not-utf8' | 'unreadable';
-  /** Why the message is `unreadable`. */
-  readonly error?: RemoteError;
-}
-
-/** The event for a completed message. */
-export type Reassembled = DeliveredEvent | DroppedEvent;
-
-/**
- * Reads a binary message. Returns an event for it, even if it cannot be read.
- * @param bytes - the message, which the event may contain views of
- */
-export type ReadBinary = (bytes: Bytes) => Reassembled;
+import type { FrameJoiner, Reassembled } from './frame-joiner.ts';
+import { frameJoiner } from './growing-text.ts';
 
 /** The options of a Reassembler. */
 export interface ReassemblerOptions {
@@ -108,7 +39,7 @@ export class Reassembler {
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
     const { maxMessage } = readOptions(options, 'options', { maxMessage: true });
-    this.frames = new FrameJoiner(maxMessage);
+    this.frames = frameJoiner(maxMessage);
     hideFields(this);
   }
 
@@ -140,89 +71,3 @@ export class Reassembler {
   }
 }
 opaque(Reassembler.prototype, 'Reassembler');
-
-/** What a Reassembler does. Sessions use it directly, and destroy it after the first error. */
-export class FrameJoiner {
-  private readonly maxMessage: number;
-  private kind: MessageKind | undefined = undefined; // of the open message
-  private kept: Bytes = EMPTY; // starts with the part that has arrived
-  private text: GrowingText | undefined = undefined; // if JSON is decoded as it arrives, and not kept
-  private length = 0; // of the part that has arrived, even if it is too long to keep
-
-  /** @throws LocalError `bad-argument` */
-  constructor(maxMessage: number | undefined) {
-    this.maxMessage = assertSize(maxMessage, 'maxMessage', MAX_MESSAGE);
-    hideFields(this);
-  }
-
-  /** As {@link Reassembler.push}. */
-  push(frame: Uint8Array): Reassembled | undefined {
-    if (frame.length === 0) throw errors.emptyPlaintext();
-    const marker = frame[0]!;
-    const payload = frame.subarray(1) as Bytes;
-    if (marker > MARKER_FINAL) throw errors.unknownMarker(marker);
-    if (marker === MARKER_MIDDLE || marker === MARKER_FINAL) {
-      if (this.kind === undefined) throw errors.chunkWithoutStart();
-      return this.addChunk(this.kind, payload, marker === MARKER_FINAL);
-    }
-    if (this.kind !== undefined) throw errors.messageWhileOpen();
-    if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
-    if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
-    this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
-    if (this.kind === 'json') this.text = growingText();
-    return this.addChunk(this.kind, payload, false);
-  }
-
-  /** Wipes the kept part of an unfinished message. Allocates nothing. */
-  destroy(): void {
-    wipe(this.kept);
-    this.kept = EMPTY;
-    this.text?.destroy();
-    this.text = undefined;
-  }
-
-  /** Adds a chunk to the open message. */
-  private addChunk(kind: MessageKind, payload: Bytes, last: boolean): Reassembled | undefined {
-    const start = this.length;
-    this.length += payload.length;
-    if (this.length > this.maxMessage) this.destroy();
-    else if (this.text !== undefined) this.text.push(payload);
-    else this.keep(payload, start);
-    if (!last) return undefined;
-
-    const { length, text, kept } = this;
-    this.kind = undefined;
-    this.kept = EMPTY;
-    this.text = undefined;
-    this.length = 0;
-    if (text !== undefined) return delivered(text.finish(), length);
-    // Nothing is kept of a message that is too long, and a view must not reach beyond its array: Espruino would read on.
-    return this.complete(kind, kept.subarray(0, Math.min(length, kept.length)), length);
-  }
-
-  private keep(payload: Bytes, start: number): void {
-    if (this.length > this.kept.length) {
-      const double = 2 * this.kept.length;
-      // A buffer of nearly the maximum becomes the maximum, to avoid another copy for a few bytes.
-      const room = double > this.maxMessage / 1.1 ? this.maxMessage : double;
-      const larger = new Uint8Array(Math.max(this.length, room));
-      larger.set(this.kept);
-      wipe(this.kept);
-      this.kept = larger;
-    }
-    this.kept.set(payload, start);
-  }
-
-  /** Makes the event for the end of a message, whose content is `bytes`. */
-  private complete(kind: MessageKind, bytes: Bytes, length: number): Reassembled {
-    if (length > this.maxMessage) return { type: 'dropped', kind, bytes: length, reason: 'too-large' };
-    if (kind === 'binary') return { type: 'message', kind, bytes };
-    return delivered(bytesToUtf8(bytes), length);
-  }
-}
-
-/** The event for JSON of this length in bytes; without a text, it was not UTF-8. */
-function delivered(text: string | undefined, length: number): Reassembled {
-  if (text === undefined) return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };
-  return { type: 'message', kind: 'json', text };
-}

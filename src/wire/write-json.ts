@@ -33,12 +33,19 @@ export function stringifyJson(value: Json): string {
  * Writes ordinary JSON as UTF-8. A JsonNumber is written as its token.
  * @param before - how many zeros to put before it
  * @param after - how many zeros to put after it
+ * @param canonical - whether to write canonical JSON
  * @throws LocalError `not-json` for a value that JSON cannot represent, including a forged JsonNumber and a value that
  *   throws when it is read; `unsafe-number` for NaN and the infinities; `lone-surrogate`; `json-depth` for more than
  *   MAX_JSON_DEPTH (64) nested arrays and objects, which includes a value inside itself
  */
-export function jsonToBytes(value: Json | object, before?: number, after?: number): Bytes {
-  return writeJson(value, false, before, after);
+export function jsonToBytes(value: Json | object, before = 0, after = 0, canonical = false): Bytes {
+  try {
+    return writeValue(value as Json, canonical).finish(before, after);
+  } catch (error) {
+    if (error instanceof LocalError) throw error;
+    assertNotFull(error);
+    throw errors.unreadableValue(error);
+  }
 }
 
 /**
@@ -57,7 +64,7 @@ export function jsonToBytes(value: Json | object, before?: number, after?: numbe
  * console.log(new TextDecoder().decode(bytes)); // {"id":7,"site":"café"}
  */
 export function canonicalJson(value: Json | object): Bytes {
-  return writeJson(value, true);
+  return jsonToBytes(value, 0, 0, true);
 }
 
 const QUOTATION_MARK = 0x22;
@@ -74,16 +81,6 @@ interface Level {
   /** Of an object, in the order they are written. */
   readonly keys: string[] | undefined;
   next: number;
-}
-
-function writeJson(value: Json | object, canonical: boolean, before?: number, after?: number): Bytes {
-  try {
-    return writeValue(value as Json, canonical).finish(before, after);
-  } catch (error) {
-    if (error instanceof LocalError) throw error;
-    assertNotFull(error);
-    throw errors.unreadableValue(error);
-  }
 }
 
 /** Keeps its own stack: the engine's is only a few hundred slots deep on a device. */
@@ -173,10 +170,10 @@ class JsonBytes {
   private readonly parts: (Uint8Array | string)[] = [];
   private total = 0; // of the parts, in bytes
   private block: Bytes = new Uint8Array(BLOCK);
-  private length = 0; // of the data in the block
+  private filled = 0; // bytes of the block
 
   /** Returns the JSON, with zeros before it and after it. */
-  finish(before = 0, after = 0): Bytes {
+  finish(before: number, after: number): Bytes {
     this.endBlock(EMPTY, 0);
     const { parts } = this;
     const json = new Uint8Array(before + this.total + after);
@@ -194,11 +191,11 @@ class JsonBytes {
   }
 
   writeByte(byte: number): void {
-    if (this.length === this.block.length) {
+    if (this.filled === this.block.length) {
       this.endBlock(EMPTY, 0);
       this.block = new Uint8Array(BLOCK);
     }
-    this.block[this.length++] = byte;
+    this.block[this.filled++] = byte;
   }
 
   /** Writes a string: quotation mark, reverse solidus and controls escaped, everything else literal. */
@@ -214,11 +211,11 @@ class JsonBytes {
 
   /** Writes a string without quotation marks. @throws LocalError `lone-surrogate` */
   writeText(text: string): void {
-    const { block, length } = this;
-    const end = writeUtf8(text, block, length, escapeOf);
+    const { block, filled } = this;
+    const end = writeUtf8(text, block, filled, escapeOf);
     if (end < 0) throw errors.loneSurrogate();
-    if (end > block.length) this.endBlock(text, end - length);
-    else this.length = end;
+    if (end > block.length) this.endBlock(text, end - filled);
+    else this.filled = end;
   }
 
   /**
@@ -226,11 +223,11 @@ class JsonBytes {
    * @param count - of the bytes that follow it
    */
   private endBlock(next: Uint8Array | string, count: number): void {
-    const { block, length } = this;
-    this.parts.push(block.subarray(0, length), next);
-    this.total += length + count;
-    this.block = block.subarray(length);
-    this.length = 0;
+    const { block, filled } = this;
+    this.parts.push(block.subarray(0, filled), next);
+    this.total += filled + count;
+    this.block = block.subarray(filled);
+    this.filled = 0;
   }
 }
 

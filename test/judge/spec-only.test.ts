@@ -335,7 +335,7 @@ const VARIANTS: readonly (readonly [what: string, operations: string, ...patches
     'ends the session at JSON that is not UTF-8',
     'reassemble session',
     [
-      'src/wire/reassembler.ts',
+      'src/wire/frame-joiner.ts',
       "if (text === undefined) return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };",
       'if (text === undefined) throw errors.emptyPlaintext();',
     ],

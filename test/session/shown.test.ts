@@ -15,7 +15,7 @@ import { createKeyring, type Keyring, storePsk, updateKeyring } from '../../src/
 import { Channel } from '../../src/session/channel.ts';
 import { ClientHandshake } from '../../src/session/client-handshake.ts';
 import { HubHandshake } from '../../src/session/hub-handshake.ts';
-import { FrameJoiner } from '../../src/wire/reassembler.ts';
+import { FrameJoiner } from '../../src/wire/frame-joiner.ts';
 import { NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,

@@ -2,7 +2,7 @@
 import { type Breakage, broken, chosen, live, same } from './breakage.ts';
 
 const PAYLOADS = 'src/wire/handshake.ts';
-const REASSEMBLER = 'src/wire/reassembler.ts';
+const REASSEMBLER = 'src/wire/frame-joiner.ts';
 const CLIENT = 'src/session/client-handshake.ts';
 const HUB = 'src/session/hub-handshake.ts';
 const SESSION = 'src/session/channel.ts';

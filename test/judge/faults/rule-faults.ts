@@ -10,7 +10,7 @@ const WRITE = 'src/wire/write-json.ts';
 const ENVELOPE = 'src/wire/envelope.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
 const MARKERS = 'src/wire/markers.ts';
-const REASSEMBLER = 'src/wire/reassembler.ts';
+const REASSEMBLER = 'src/wire/frame-joiner.ts';
 const HANDSHAKE = 'src/noise/handshake.ts';
 const CLIENT = 'src/session/client-handshake.ts';
 const NEGOTIATION = 'src/session/negotiation.ts';
@@ -38,8 +38,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-11': same('text-after-the-value'),
   'P-163': broken('a byte order mark is skipped', [
     PARSE,
-    'encodeJson(text) : text, false',
-    'encodeJson(text) : text.length > 2 && text[0] === 0xef ? text.subarray(3) : text, false',
+    'return readJson(text, false);',
+    'return readJson(text.length > 2 && text[0] === 0xef ? text.subarray(3) : text, false);',
   ]),
   'P-12': same('last-of-two-keys'),
   'P-13': broken('half of a surrogate pair is joined with what follows', [
@@ -194,16 +194,16 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-84': broken('an empty chunk is refused', [
     REASSEMBLER,
-    'const start = this.length;',
-    'if (payload.length === 0) throw errors.unknownMarker(0);\n    const start = this.length;',
+    'this.length += payload.length;',
+    'if (payload.length === 0) throw errors.unknownMarker(0);\n    this.length += payload.length;',
   ]),
   'P-85': same('orphan-chunks-passed-over'),
   'P-86': same('unknown-markers-ignored'),
   'P-87': same('cap-one-too-many'),
   'P-164': broken('a message that is too long is forgotten before its end', [
     REASSEMBLER,
-    'if (this.length > this.maxMessage) this.destroy();\n    else if',
-    'if (this.length > this.maxMessage) {\n      this.destroy();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    } else if',
+    'if (this.length > this.maxMessage) this.destroy();\n    else this',
+    'if (this.length > this.maxMessage) {\n      this.destroy();\n      this.kind = undefined;\n      this.length = 0;\n      return undefined;\n    } else this',
   ]),
   'P-88': broken('a message over a lower cap ends the session', [
     REASSEMBLER,
@@ -213,13 +213,13 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-89': same('replacement-characters-delivered'),
   'P-159': broken('each chunk is decoded on its own', [
     REASSEMBLER,
-    'this.text.push(payload);',
-    'this.text.push(new TextEncoder().encode(new TextDecoder().decode(payload)));',
+    'this.length += payload.length;',
+    "if (kind === 'json') payload = new TextEncoder().encode(new TextDecoder().decode(payload));\n    this.length += payload.length;",
   ]),
   'P-90': broken('a binary message has to be UTF-8', [
     REASSEMBLER,
-    "if (kind === 'binary') return {",
-    "if (kind === 'binary' && bytesToUtf8(bytes) !== undefined) return {",
+    "if (kind === 'json') return delivered(",
+    "if (kind === 'json' || bytesToUtf8(bytes) === undefined) return delivered(",
   ]),
 
   // Identity
