@@ -240,6 +240,7 @@ export function writeUtf8(
   let page = text;
   let piece = text;
   let count = length;
+  let point = 0; // declared here, since XS would make it anew for each character
   for (let from = 0; from < length; from += PIECE) {
     if (length > PIECE) {
       const at = from % PAGE;
@@ -248,7 +249,7 @@ export function writeUtf8(
       count = piece.length;
     }
     for (let i = 0; i < count; i++) {
-      const point = piece.charCodeAt(i);
+      point = piece.charCodeAt(i);
       if (
         point > 0x5c
           ? point < 0x80
@@ -310,9 +311,11 @@ function decodeAny(bytes: Uint8Array): string | undefined {
   let units: number[] = [];
   let count = 0; // of units; push() would take XS a third more time
   let i = 0;
+  let first = 0; // declared here, since XS would make both anew for each character
+  let point = 0;
   while (i < bytes.length) {
-    const first = bytes[i++]!;
-    let point = first;
+    first = bytes[i++]!;
+    point = first;
     if (first >= 0x80) {
       const extra = first < 0xc2 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : first < 0xf5 ? 3 : 0;
       if (extra === 0) return undefined;
