@@ -16,13 +16,15 @@ export const EMPTY: Bytes = /* @__PURE__ */ new Uint8Array(0);
 /**
  * Whether a value is a Uint8Array, of this realm or of another. Proxies and objects that only inherit from
  * Uint8Array.prototype are not: every operation on them would throw.
- * @param length - the length it must have (default any)
  */
-export function isBytes(value: unknown, length?: number): value is Uint8Array {
+export function isBytes(value: unknown): value is Uint8Array {
   if (typeof ArrayBuffer.isView === 'function' && !ArrayBuffer.isView(value)) return false;
-  const isArray =
-    value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
-  return isArray && (length === undefined || (value as Uint8Array).length === length);
+  return value instanceof Uint8Array || Object.prototype.toString.call(value) === '[object Uint8Array]';
+}
+
+/** Whether a value is a Uint8Array of this length. */
+export function isBytesOf(value: unknown, length: number): value is Uint8Array {
+  return isBytes(value) && value.length === length;
 }
 
 /**
@@ -240,7 +242,7 @@ export function writeUtf8(
   let page = text;
   let piece = text;
   let count = length;
-  let point = 0; // declared here, since XS would make it anew for each character
+  let point: number; // declared here, since XS would make it anew for each character
   for (let from = 0; from < length; from += PIECE) {
     if (length > PIECE) {
       const at = from % PAGE;
@@ -311,8 +313,8 @@ function decodeAny(bytes: Uint8Array): string | undefined {
   let units: number[] = [];
   let count = 0; // of units; push() would take XS a third more time
   let i = 0;
-  let first = 0; // declared here, since XS would make both anew for each character
-  let point = 0;
+  let first: number; // declared here, since XS would make both anew for each character
+  let point: number;
   while (i < bytes.length) {
     first = bytes[i++]!;
     point = first;

@@ -2,7 +2,7 @@
  * The only access to injected cryptography. Checks its shape when it is passed in, and each result when it is returned.
  */
 import { assertBytes, assertMethods, readArgument, readField } from '../arguments.ts';
-import { type Bytes, copyBytes, EMPTY, isBytes, isZero, wipe } from '../bytes.ts';
+import { type Bytes, copyBytes, EMPTY, isBytes, isBytesOf, isZero, wipe } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH, TAG_LENGTH } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
@@ -50,7 +50,7 @@ function assertKey(key: unknown, name: string): asserts key is Uint8Array {
  */
 export function callInjected(length: number, call: () => unknown, name: string): Bytes {
   const result = attempt(call, name);
-  if (!isBytes(result, length)) throw errors.wrongResult(name, length);
+  if (!isBytesOf(result, length)) throw errors.wrongResult(name, length);
   return result as Bytes;
 }
 
@@ -70,7 +70,7 @@ function attempt<Result>(call: () => Result, name: string): Result {
  */
 export function drawBytes(randomBytes: RandomBytes, length: number): Uint8Array {
   const random: unknown = attempt(() => randomBytes(length), 'randomBytes');
-  if (!isBytes(random, length)) throw errors.badRandom(length);
+  if (!isBytesOf(random, length)) throw errors.badRandom(length);
   return random;
 }
 
@@ -232,7 +232,7 @@ export class CheckedCipher {
       'open',
     );
     if (plaintext === undefined) return undefined;
-    if (!isBytes(plaintext, sealed.length - TAG_LENGTH)) throw errors.wrongPlaintext();
+    if (!isBytesOf(plaintext, sealed.length - TAG_LENGTH)) throw errors.wrongPlaintext();
     return plaintext as Bytes;
   }
 }

@@ -1,5 +1,5 @@
 /** The one derivation that a link has under way, and its result until a hub has proved or refused it. */
-import { type Bytes, copyBytes, isBytes, wipe } from '../bytes.ts';
+import { type Bytes, copyBytes, isBytesOf, wipe } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { PskNeededEvent } from '../session/events.ts';
 import type { Order } from './orders.ts';
@@ -34,7 +34,7 @@ export class Derivation {
     const { nodeId } = this;
     if (number !== this.number || nodeId === undefined || this.psk !== undefined) return false;
     this.nodeId = undefined; // also if there is no memory for a copy
-    if (isBytes(psk, KEY_LENGTH)) {
+    if (isBytesOf(psk, KEY_LENGTH)) {
       this.psk = copyBytes(psk);
       this.nodeId = nodeId;
     }

@@ -7,7 +7,7 @@ import {
   readArgument,
   readOptions,
 } from '../arguments.ts';
-import { bytesToHex, isBytes } from '../bytes.ts';
+import { bytesToHex, isBytesOf } from '../bytes.ts';
 import type { KeyPair, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
@@ -89,7 +89,7 @@ export function isHubKey({ nodeId, key }: { readonly nodeId: unknown; readonly k
 
 /** Whether a value is a key of 32 bytes. */
 export function isKey(key: unknown): boolean {
-  return isBytes(key, KEY_LENGTH);
+  return isBytesOf(key, KEY_LENGTH);
 }
 
 /**
