@@ -78,7 +78,7 @@ func NewSession(config Config) (*Session, error) {
 	for _, stored := range []map[string][]byte{config.Pins, config.PSKs} {
 		for _, key := range stored {
 			if len(key) != 32 {
-				return nil, ErrBadLength // an unreadable pin does not mean that the hub was never seen (P-120)
+				return nil, ErrBadArgument // an unreadable pin does not mean that the hub was never seen (P-120)
 			}
 		}
 	}

@@ -161,7 +161,8 @@ class ClientSession(Session):
         """
         super().__init__(static_key, ephemeral_key)
         for key in [*pins.values(), *psks.values()]:
-            protocol.check_key(key)  # an unreadable pin does not mean that the hub was never seen
+            if len(key) != protocol.KEY:  # an unreadable pin does not mean that the hub was never seen
+                raise Refused("bad-argument")
         self.state = "awaiting-hello"
         self.own_hello = {"pubkey": None, "site_id": site_id, **hello}
         self.suites, self.pins, self.psks, self.patterns, self.suspects = suites, pins, psks, patterns, suspects

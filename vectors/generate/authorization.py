@@ -40,6 +40,7 @@ NAMES = [
     ("an access key of 200 characters", "lamp", "0123456789" * 20),
 ]
 ADDRESSES = ["wss://hub.example/", "wss://hub.example:5679/a/b.c", "wss://192.0.2.7/", "wss://[2001:db8::1]:443/ws/"]
+ADDRESSES += ["wss://hub.example:1/", "wss://hub.example:65535/"]
 # The URL, and what comes before the authorization.
 QUERIES = [
     ("no path", "wss://hub.example", "wss://hub.example/?"),

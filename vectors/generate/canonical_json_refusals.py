@@ -78,6 +78,10 @@ NOT_WHITE_SPACE = [
     ("U+0085 between tokens", "[1,\x852]"),
     ("a no-break space between tokens", "[1,\xa02]"),
     ("a line separator, U+2028, between tokens", "[1,\u20282]"),
+    ("a form feed before the value", "\f[1]"),
+    ("U+0001 before the value", "\x01[1]"),
+    ("U+0085 after the value", "[1]\x85"),
+    ("a no-break space after the value", "[1]\xa0"),
 ]
 
 DUPLICATES = [

@@ -119,6 +119,7 @@ def again(script):
         "noise-with-choice": [
             shake(pattern=script.pattern, suite=script.suite, msg=bytes(96).hex()),
             shake(pattern=None, msg=None),
+            shake(suite=script.suite, msg=bytes(64).hex()),
         ],
         "noise": [shake(msg=bytes(96).hex()), shake(msg=""), shake(msg="zz"), shake(msg=None)],
     }

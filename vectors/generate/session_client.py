@@ -4,7 +4,7 @@ import argon2id
 from files import AESGCM, CHACHAPOLY
 from peer import Keys, envelope
 from session_client_failures import padded
-from script import ANNOUNCEMENT, HELLO, KNOWN, SITE_ID, Client, again, offer_of, shake, transmit
+from script import ANNOUNCEMENT, HELLO, KNOWN, NODE_ID, SITE_ID, Client, again, offer_of, shake, transmit
 
 # Fields that no client knows. All of them are bound into the prologue.
 UNKNOWN_FIELDS = [
@@ -32,6 +32,7 @@ NODE_IDS = [
     ("as long as the PEM of an RSA key of 4096 bits", argon2id.RSA_PEM),
     ("with U+0000 in it", "hub\0one"),
     ("with U+0000 at its end", "hub-1\0"),
+    ("of several lines that end with CR LF", PEM.replace("\n", "\r\n")),
 ]
 
 
@@ -315,4 +316,15 @@ def local_errors():
     twice.refuse("start", "wrong-state").connect().refuse("start", "wrong-state").hear("{}").end()
     late = Client("a start after the hub spoke is refused", ["LocalError", "Mqtt"]).hello()
     late.refuse("start", "wrong-state").offer().answer()
-    return [test.test() for test in [early, short, hasty, twice, late]]
+    keys = [
+        damaged_key("a pin of 31 bytes is refused, and then the right one used", "pins"),
+        damaged_key("a stored PSK of 31 bytes is refused, and then the right one used", "psks"),
+    ]
+    return [test.test() for test in [early, short, hasty, twice, late, *keys]]
+
+
+def damaged_key(comment, name):
+    """A client cannot be created with this key; then it is created with the right one."""
+    client = Client(comment, ["LocalError"], pin=KNOWN)
+    client.steps.insert(0, {**client.steps[0], name: {NODE_ID: bytes(31).hex()}, "error": "bad-argument"})
+    return client.connect()

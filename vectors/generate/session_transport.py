@@ -4,7 +4,7 @@ import itertools
 
 from files import CHACHAPOLY
 from peer import envelope, flip
-from script import ANNOUNCEMENT, HELLO, delivered, dropped, frame, offer_of
+from script import ANNOUNCEMENT, HELLO, close, delivered, dropped, frame, offer_of
 
 BUS = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"h\u00e9 \U0001f600"}}}'
 
@@ -212,8 +212,13 @@ def sent_strings(connected):
 def local_errors(connected):
     failed = connected("nothing is sent on a session that failed", ["LocalError", "AfterFailure"])
     over = connected("nothing is sent on a session that was closed", ["LocalError"])
+    open_still = connected("nothing is sent between a failure and the close", ["LocalError", "AfterFailure"])
+    open_still.failure = "empty-plaintext"
+    open_still.receive_frame(b"", close("empty-plaintext", is_established=True))
+    open_still.refuse_to_send("{}", "session-over").refuse_to_send(b"", "session-over").closed(1008)
     tests = [
         failed.fail_on_frame(b"", "empty-plaintext").refuse_to_send("{}", "session-over"),
         over.hear("{}").end().refuse_to_send(b"\x01", "session-over").closed(1008).ignore(envelope("hello", HELLO)),
+        open_still,
     ]
     return [test.test() for test in tests]
