@@ -190,7 +190,7 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     // Of several subjects, the one that the fewest other tests have says the most.
     const [, note] = [...notes].sort(([a], [b]) => count(passed, a) - count(passed, b))[0]!;
     const example = [...failed].sort(byPlainness)[0]!.comment;
-    return `cause: ${effect}${example && `, such as: ${example}`}. ${firstOf(note)}`;
+    return `cause: ${effect}${example && `, such as: ${example}`}${refusedAs(failed, effect)}. ${firstOf(note)}`;
   }
   const difference = commonDifference(failed);
   const comments = commentsOf(failed);
@@ -210,9 +210,10 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
   }
   if (notes.length > 0) return `about: ${notes.map(([, note]) => note).join(' ')}`;
   if (isLive) return SCENES;
-  if (effect === ACCEPTS) return `cause: ${effect}${exampleOf(failed, comments)}`;
+  if (effect === ACCEPTS) return `cause: ${effect}${exampleOf(failed, comments)}${refusedAs(failed, effect)}`;
   const code = formCodeOf(failed);
-  if (effect === REFUSES && comments !== undefined) return `cause: ${effect}: ${comments}`;
+  if (effect === REFUSES && comments !== undefined)
+    return `cause: ${effect}: ${comments}${refusedAs(failed, effect)}`;
   if (code !== undefined) return `cause: ${REFUSES}, as ${code}${exampleOf(failed, undefined)}`;
   const refusal = isBroad ? undefined : refusalIn(failed);
   if (refusal !== undefined) return `cause: ${refusal}${exampleOf(failed, comments)}`;
@@ -325,6 +326,18 @@ function formCodeOf(failed: readonly Verdict[]): string | undefined {
   const [code] = codes;
   const isSo = codes.size === 1 && code !== undefined && OF_FORM.test(code);
   return isSo && failed.some(({ failure }) => failure!.refuses) ? code : undefined;
+}
+
+/** The code with which all of these are refused, or have to be, in brackets; nothing if they differ. */
+function refusedAs(failed: readonly Verdict[], effect: string): string {
+  const [code, ...others] = new Set(
+    failed.map(({ failure }) => {
+      const { code, expected } = failure!.difference;
+      return effect === REFUSES ? code : /^the error "([^"]+)"/.exec(expected)?.[1];
+    }),
+  );
+  if (code === undefined || others.length > 0 || !OF_FORM.test(code)) return '';
+  return effect === REFUSES ? ` (refused as ${code})` : ` (${code})`;
 }
 
 /** One part of a message that is refused with one code, even if a wrong key leads to it as well. */

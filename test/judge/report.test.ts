@@ -383,6 +383,19 @@ test('says what is accepted, or refused, if that is the same in all failures', (
     toText([PASSED, failing({ refuses: true })]),
     /cause: refuses what has to be accepted: at the limit\n/,
   );
+  const coded = {
+    ...FAILED.failure!.difference,
+    code: 'duplicate-key',
+    expected: 'the error "bad-json", or "refused"',
+  };
+  assert.match(
+    toText([PASSED, failing({ refuses: true, difference: coded })]),
+    /accepted: at the limit \(refused as duplicate-key\)\n/,
+  );
+  assert.match(
+    toText([PASSED, failing({ accepts: true, difference: coded })]),
+    /refused: at the limit \(bad-json\)\n/,
+  );
   const flagged = {
     ...failing({ accepts: true }),
     notes: { Scope: 'Topics end with the client. A failure does not.' },

@@ -48,7 +48,7 @@ import {
   contradictsHandshake,
   refutesHandshake,
 } from './noise.ts';
-import { checkSession, contradictsSession, refutesSession } from './session.ts';
+import { checkSession, contradictsSession, NOT_JSON, refutesSession } from './session.ts';
 
 export interface Operation {
   readonly name: string;
@@ -120,7 +120,9 @@ export const CHECKS: { readonly [type: string]: Check } = {
     operation: 'canonical-json',
     check: checkCanonicalJson,
     refutes: refutesCanonicalJson,
-    contradicts: contradictsCanonicalJson,
+    contradicts: (test, failure, cause) =>
+      // A parser that takes too much lets a session send it.
+      (cause === NOT_JSON && failure.accepts === true) || contradictsCanonicalJson(test, failure, cause),
   },
   Prologue: { operation: 'prologue', check: checkPrologue },
   SelectNoise: plain(

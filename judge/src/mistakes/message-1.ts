@@ -124,8 +124,12 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
     );
     if (found.length > 0) return found.map(causeOf);
     const lacking = [
-      ...without(last(hellos)).map(([name, rest]) => [`${name} of HELLO`, rest, right[1]!] as const),
-      ...without(last(offers)).map(([name, rest]) => [`${name} of HANDSHAKE`, right[0]!, rest] as const),
+      ...without(last(hellos)).map(
+        ([name, rest]) => [`${name || 'the empty name'} of HELLO`, rest, right[1]!] as const,
+      ),
+      ...without(last(offers)).map(
+        ([name, rest]) => [`${name || 'the empty name'} of HANDSHAKE`, right[0]!, rest] as const,
+      ),
     ];
     return lacking
       .filter(([, ...parts]) => opened(...parts, nameOf(pattern, suite)) !== undefined)

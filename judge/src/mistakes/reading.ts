@@ -134,6 +134,8 @@ const CHANGES: readonly { readonly how: string; change(nodeId: string): string }
   { how: 'in NFD', change: (nodeId) => nodeId.normalize('NFD') },
   { how: 'up to U+0000', change: (nodeId) => nodeId.replace(/\0.*/s, '') },
   { how: 'up to its first line feed', change: (nodeId) => nodeId.replace(/\n.*/s, '') },
+  { how: 'with LF in place of CR LF', change: (nodeId) => nodeId.replace(/\r\n/g, '\n') },
+  { how: 'with CR LF in place of LF', change: (nodeId) => nodeId.replace(/\r?\n/g, '\r\n') },
   { how: 'without its line feeds', change: (nodeId) => nodeId.replace(/[\r\n]/g, '') },
   ...[63, 64, 127, 128, 255, 256, 511, 512, 1023, 1024].map((count) => ({
     how: `cut to ${count} bytes`,
@@ -198,11 +200,15 @@ function nodeIdOf({ steps, step }: Point): string | undefined {
 
 /** The causes that one field of an event shows. */
 export function mistakesInField(point: Point, event: Fields, name: string, got: unknown): Causes {
-  const { steps, step } = point;
+  const { isHub, steps, step } = point;
   const right = event[name];
   if (name === 'encoding') return got === null && typeof right === 'string' ? [UNREAD, NO_ENCODING] : [];
   if (name === 'text')
-    return steps[step]!.do === 'start' ? inAnnouncement(right, got) : inPattern(point, right, got);
+    return steps[step]!.do !== 'start'
+      ? inPattern(point, right, got)
+      : isHub
+        ? []
+        : inAnnouncement(right, got);
   const nodeId = String(event.nodeId);
   const ofNodeId = (value: (nodeId: string) => string): Causes =>
     CHANGES.filter(({ change }) => change(nodeId) !== nodeId && value(change(nodeId)) === got).map(
