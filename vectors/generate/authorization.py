@@ -34,13 +34,14 @@ NAMES = [
     ("colons in the access key", "lamp", "a:b:c"),
     ("an access key of one character", "a", "k"),
     ("blanks, which are not trimmed", "my lamp", " key "),
+    ("blanks around the user agent", " lamp ", "key"),
     ("a line feed in the access key", "lamp", "key\n"),
     ("percent signs and pluses", "a+b", "%41+%2B"),
     ("characters beyond ASCII", "lampe-\xe9", "cl\xe9-\u20ac-\U0001f511"),
     ("an access key of 200 characters", "lamp", "0123456789" * 20),
 ]
 ADDRESSES = ["wss://hub.example/", "wss://hub.example:5679/a/b.c", "wss://192.0.2.7/", "wss://[2001:db8::1]:443/ws/"]
-ADDRESSES += ["wss://hub.example:1/", "wss://hub.example:65535/"]
+ADDRESSES += ["wss://hub.example:1/", "wss://hub.example:65535/", "wss://my_hub~1.example/"]
 # The URL, and what comes before the authorization.
 QUERIES = [
     ("no path", "wss://hub.example", "wss://hub.example/?"),

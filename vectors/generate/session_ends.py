@@ -2,7 +2,7 @@
 
 import tables
 from peer import envelope
-from script import GREETING, HELLO, Client, Hub, frame
+from script import GREETING, HELLO, Client, Hub, close, frame
 
 CODES = [1000, 1005, 1008, 1001, 1006, 1011, None, "timeout"]
 NO_ROOM = {"code": 1008, "reason": "connection_limit"}
@@ -18,6 +18,9 @@ REFUSED_UPGRADES = [
     {"status": 499},
     {"status": 500},
     {"status": 503},
+    *({"status": status} for status in [200, 302, 599]),
+    {"code": 1008, "status": 404},
+    {"status": 401, "reason": "connection_limit"},
     {"code": 1006, "status": 503, "reason": ""},
     *({"cause": cause} for cause in tables.CAUSES),
     {"code": 1006, "cause": "certificate-refused"},
@@ -25,6 +28,7 @@ REFUSED_UPGRADES = [
     {"reason": "connection_limit"},
     {"code": 1013, "reason": "connection_limit"},
     {"code": 1013, "reason": "connection limit"},
+    {"reason": "CONNECTION_LIMIT"},
 ]
 
 # How far a connection had come.
@@ -91,6 +95,9 @@ def xx_client_ends():
     tests.append(late.ignore("{", "[]", envelope("bus", {}), envelope("shake", {}), b"\xff", b""))
     status = Client("the first close is the one that counts, with a status", ["CloseStatus"]).closed(status=503)
     tests.append(status.closed(status=401).closed(1008))
+    failed = Client("a timeout after a failure, which is what counts", ["CloseCode"])
+    failed.failure = "missing-node-id"
+    tests.append(failed.receive(envelope("hello", {}), close(failed.failure)).closed("timeout"))
     return [test.test() for test in tests]
 
 
