@@ -111,7 +111,11 @@ export function connect(options: NodeOptions): Client {
     broker.on('message', (topic, data, { retain }) => {
       if (topic === topics.subscribe && !retain) received(data); // a retained message belongs to no session
     });
-    broker.on('error', fail);
+    broker.on('error', (error) => {
+      fail(error);
+      // What is not MQTT: MQTT.js would read on, from another place in the stream than limitPackets.
+      if (!(error instanceof ErrorWithReasonCode)) broker.stream.destroy();
+    });
     broker.on('close', () => {
       clearTimeout(lastWait);
       closed(isOpen ? undefined : { cause: 'not-reachable', platformCode: 'ECONNRESET' });

@@ -130,6 +130,20 @@ test('accepts many packets that exceed the limit only together', async () => {
   assert.equal(received, ['{}']);
 });
 
+test('sends nothing more to a broker that breaks the protocol', async () => {
+  const sent: number[] = [];
+  const url = await broker((socket) => {
+    socket.once('data', () => {
+      socket.on('data', (packet) => sent.push(packet[0]! >> 4));
+      socket.write(publish('elsewhere', 0, 6)); // no QoS is 3
+    });
+  });
+  const client = dial(url);
+  const { code } = await outcome(client);
+  await soon(once(sockets[0]!, 'close'));
+  assert.equal([code, sent], ['dropped', []]);
+});
+
 test('ignores messages of other topics, and retained messages', async () => {
   const url = await broker((socket, topic) => {
     socket.write(Buffer.concat([publish('hivemind/hub-1/s2c/kiosk-8', 2), Buffer.from('{}')]));
