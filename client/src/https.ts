@@ -162,7 +162,7 @@ export function connect(options: NodeOptions): Client {
     earlier = earlier.then(carry).catch((error: unknown) => {
       isOpen = false;
       if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
-      else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter, policy?.maxPause) });
+      else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter) });
     });
     earlier = earlier.then(() => agent.destroy()); // the sockets that are kept for the next request
     return {

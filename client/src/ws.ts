@@ -80,7 +80,7 @@ export function connect(options: NodeOptions): Client {
       closed({
         status: status!,
         platformCode: `HTTP_${status}`,
-        retryAfter: readRetryAfter(headers['retry-after'], policy?.maxPause),
+        retryAfter: readRetryAfter(headers['retry-after']),
       }),
     );
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
