@@ -560,6 +560,11 @@ test('an unknown code is neither a certificate nor another server', () => {
   assert.is(causeOf({ code: 'EOTHER' })?.cause, 'not-reachable');
 });
 
+test('what says more than a code is not shown, since it may quote the access key', () => {
+  const code = 'ECONNREFUSED wss://hub.example/?authorization=QUtFWQ==';
+  assert.equal([causeOf({ code }), causeOf({ cause: { code } })], [undefined, undefined]);
+});
+
 for (const [cause, platformCode, scheme, pattern] of SAYS) {
   test(`over ${scheme}, the sentence for ${cause} and ${platformCode} says what to do`, () => {
     assert.match(sentenceOfCause({ cause, platformCode }, { scheme, host: 'HOST', at: 'HOST:1' }), pattern);

@@ -170,14 +170,17 @@ test('sends an envelope without waiting, and a refusal of it ends no question', 
   assert.equal(heard, [['hive.policy.denied', 'speak:synth']]);
 });
 
-test('a message that cannot be sent is an exception of send', async () => {
+test('a message that cannot be sent is an exception of send, and is not told as well', async () => {
   const client = newWorld().start();
+  const told: unknown[] = [];
+  client.on('unsent', ({ message }) => told.push(message));
   await client.ask('hello');
   assert.throws(
     () => client.send({ bad: Number.NaN }),
     ({ code }: { code?: string }) => code === 'unsafe-number',
   );
   assert.is((await client.ask('hello')).ending, 'handled');
+  assert.equal(told, []);
 });
 
 /** A client with a listener that sends something while the keyring is being stored, after the first message of a new hub. */

@@ -105,11 +105,13 @@ test('a state in which the hub waited for an answer is returned without that whe
   assert.equal(sent, [{}, { active_skills: [] }, states[1]]);
 });
 
-test('the state of a hundred sessions is kept, and none of a long message', async () => {
-  const sessions = Array.from({ length: 101 }, (_, i) => inSession(`s${i}`));
+test('the state of the hundred sessions that were used last is kept, and none of a long message', async () => {
+  const sessions = [...Array.from({ length: 100 }, (_, i) => `s${i}`), 's0', 's100'].map((id) =>
+    inSession(id),
+  );
   const states = sessions.map(() => STATE);
-  const sent = await returned(states, [...sessions, inSession('s0'), inSession('s2')]);
-  assert.equal(sent.slice(100), [{}, {}, STATE]);
+  const sent = await returned(states, [...sessions, inSession('s1'), inSession('s0')]);
+  assert.equal(sent.slice(99), [{}, STATE, {}, {}, STATE]);
   assert.equal(await returned([{ context: 'x'.repeat(70_000) }], [inSession('a'), inSession('a')]), [{}, {}]);
 });
 
@@ -338,8 +340,7 @@ test('a listener that adds itself again is called again', async () => {
   await until(() => client.state === 'ready');
   let calls = 0;
   const again = (): void => {
-    calls++;
-    client.once('speak', again);
+    if (++calls < 10) client.once('speak', again); // one that heard the same event again would hear it for ever
   };
   client.once('speak', again);
   world.say('one');

@@ -1,5 +1,5 @@
 /** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
-import { EventEmitter } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -379,6 +379,19 @@ test('a client that is removed during its handshake is refused, and the hub says
   assert.match(said[0]!, 'does not know its access key');
 });
 
+test('a client that is refused when it shows its key is never told as ready', async () => {
+  const seen: string[] = [];
+  const one = await start({ onEvent: ({ type }) => seen.push(type) });
+  let open = (): void => {};
+  const client = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url);
+  await client.reaches('psk-needed');
+  clients.delete('kiosk-7');
+  open();
+  await client.reaches('ended');
+  await until(() => one.connections.size === 0);
+  assert.equal(seen, ['ended']);
+});
+
 test('the hub says that a client names no access key', async () => {
   let said = '';
   const one = await start({ onRefused: ({ message }) => (said = message) });
@@ -428,6 +441,17 @@ test('connections above the hub’s limit are told to try again later', async ()
   const { port } = new URL(one.url);
   const upgrade = `GET / HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`;
   assert.is(await requested(port, upgrade), 'HTTP/1.1 503 Service Unavailable');
+});
+
+test('a stranger whose connection has not closed yet is one of the most that the hub takes', async () => {
+  const one = await start({ maxConnections: 1 });
+  const { port } = new URL(one.url);
+  const upgrade = `GET / HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`;
+  const stranger = connectTcp(Number(port)).on('error', () => {}); // it answers no close frame
+  stranger.write(upgrade);
+  await soon(once(stranger, 'data'));
+  assert.is(await requested(port, upgrade), 'HTTP/1.1 503 Service Unavailable');
+  stranger.destroy();
 });
 
 test('a connection that is not ready in time ends', async () => {

@@ -114,6 +114,27 @@ test('the old keyring survives a disk that fills up during a write', () => {
   assert.equal(nodeIds(path), ['hub-1']);
 });
 
+test('each keyring is on the disk before it gets its name', () => {
+  const path = newPath();
+  const calls: string[] = [];
+  const noted = (name: 'writeSync' | 'fsyncSync' | 'closeSync' | 'linkSync' | 'renameSync'): object => {
+    const original = fs[name] as (...given: unknown[]) => unknown;
+    const call = (...given: unknown[]): unknown => {
+      calls.push(name);
+      return original(...given);
+    };
+    return { [name]: call };
+  };
+  const names = ['writeSync', 'fsyncSync', 'closeSync', 'linkSync', 'renameSync'] as const;
+  replacing(Object.assign({}, ...names.map(noted)), () =>
+    new KeyringFile(path, ACCESS_KEY).update(pin('hub-1')),
+  );
+  // The folder is synced after each.
+  const draft = ['writeSync', 'fsyncSync', 'closeSync'];
+  const folder = ['fsyncSync', 'closeSync'];
+  assert.equal(calls, [...draft, 'linkSync', ...folder, ...draft, 'renameSync', 'renameSync', ...folder]);
+});
+
 test('does not write to a file that somebody has put in the place of a draft', () => {
   const path = newPath();
   const { randomBytes } = nodeCrypto;

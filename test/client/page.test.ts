@@ -83,6 +83,19 @@ test('a tab writes only what is new, and remembers what is not stored until anot
   assert.is(one.load().pins.length, 1);
 });
 
+test('a tab whose storage is full keeps what was stored, and remembers what is not', () => {
+  const texts = new Texts();
+  const store = new KeyringText('kiosk-7', texts);
+  store.update((stored) => storePsk(stored, 'hub-1', new Uint8Array(32).fill(7)));
+  store.update((stored) => updateKeyring(stored, { type: 'psk-suspect', nodeId: 'hub-1' }));
+  texts.setItem = () => {
+    throw new Error('full');
+  };
+  assert.throws(() => store.update(pin('hub-2')), /full/);
+  const { pins, psks } = store.load();
+  assert.equal([pins.length, psks[0]!.isSuspect], [0, true]);
+});
+
 test('a tab whose storage was emptied reports it, and does not create another keyring', () => {
   const texts = new Texts();
   const store = new KeyringText('kiosk-7', texts);
