@@ -181,6 +181,15 @@ test('reads the PSK and the static key from the keyring, and the password from s
   assert.match(stdout, /message 2 is correct/);
 });
 
+test('takes the PSK of --psk, even if the keyring has another one', async () => {
+  const { client } = record({ hub: { psk: wrongPsk }, ephemeralKey: true });
+  const staticKey = { privateKey: CLIENT_STATIC, publicKey: CLIENT_KEY };
+  const keyring = storePsk(createKeyring({ accessKey: 'AKEY-12345', staticKey }), NODE_ID, PSK);
+  const files = [folder.write('keyring.json', serializeKeyring(keyring)), folder.write('psk', hex(wrongPsk))];
+  const { stdout } = await explain([client, '--keyring', files[0]!, '--psk', files[1]!]);
+  assert.match(stdout, /message 2 is correct/);
+});
+
 test('draws no progress bar where there is no terminal', () => {
   const { write } = process.stderr;
   let written = '';

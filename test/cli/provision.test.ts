@@ -392,21 +392,23 @@ test('leaves the old file and no draft if the disk is full halfway', async () =>
   assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);
 });
 
-test('writes no keyring if the connection cannot be written', async () => {
-  const file = folder.at('connection.json');
-  const failing =
-    (original: typeof fs.linkSync): typeof fs.linkSync =>
-    (from, to) => {
-      if (to === file) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-      original(from, to);
-    };
-  await replacing('linkSync', failing, async () => {
-    const { code, stderr } = await provision('--connection', file);
-    assert.is(code, 2);
-    assert.match(stderr, /connection\.json: the disk is full/);
+for (const name of ['connection', 'slot']) {
+  test(`writes no keyring if the ${name} cannot be written`, async () => {
+    const file = folder.at(`${name}.json`);
+    const failing =
+      (original: typeof fs.linkSync): typeof fs.linkSync =>
+      (from, to) => {
+        if (to === file) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+        original(from, to);
+      };
+    await replacing('linkSync', failing, async () => {
+      const { code, stderr } = await provision(`--${name}`, file);
+      assert.is(code, 2);
+      assert.match(stderr, `${name}.json: the disk is full`);
+    });
+    assert.equal(readdirSync(folder.path), ['identity.json']);
   });
-  assert.equal(readdirSync(folder.path), ['identity.json']);
-});
+}
 
 for (const name of ['keyring.json', 'connection.json']) {
   test(`looks at ${name} before it derives anything`, async () => {

@@ -34,6 +34,12 @@ test('topics hides the crypto key, too, if it is in a topic', async () => {
   assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
 });
 
+test('topics hides a level in which the access key comes after something else', async () => {
+  const mqtt = { ...IDENTITY.mqtt, topic_prefix: 'hivemind/client-AKEY-12345/AKEY-12345' };
+  const { stdout } = await run(['topics', folder.write('inside.json', { ...IDENTITY, mqtt })]);
+  assert.match(stdout, /^publish {4}hivemind\/\[access key\]\/\[access key\]\/in$/m);
+});
+
 test('topics prints them for scripts with --secrets', async () => {
   const { stdout } = await run(['topics', identity, '--secrets', '--json', '--name', 'kiosk']);
   assert.equal(JSON.parse(stdout), {
