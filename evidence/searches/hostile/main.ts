@@ -2,7 +2,7 @@
  * Runs the client at hubs, and on machines, that behave as badly as they can: docs/evidence/searches.md, "Hostile hubs".
  *
  *     evidence/searches/hostile/run --choices 1000000 --seed 1
- *     evidence/searches/hostile/run --keep build/hostile.jsonl   # goes on where it was stopped
+ *     evidence/searches/hostile/run --keep build/hostile.jsonl   # goes on where it was stopped at the same commit
  *     evidence/searches/hostile/run --over MQTT --choices 20000
  *     evidence/searches/hostile/run --replay MQTT:1:345
  *     evidence/searches/hostile/run --planted
@@ -76,6 +76,7 @@ if (options.write) {
     'most sockets',
     'lag',
     'memory',
+    'at commit',
   ];
   writeMeasured(
     'docs/evidence/searches.md',
@@ -85,14 +86,22 @@ if (options.write) {
 }
 process.exit(0);
 
-/** What earlier runs at this commit kept. */
+/** What earlier runs kept, each transport at one commit: this one, or one at which all its choices were made. */
 function readParts(): Part[] {
   if (options.keep === undefined || !existsSync(options.keep)) return [];
-  const kept = readFileSync(options.keep, 'utf8').split('\n').filter(Boolean);
-  const commitOf = (measured: string): string => measured.replace(/ on .*/, '');
-  return kept
-    .map((line) => JSON.parse(line) as Part)
-    .filter(({ seed, measured }) => seed === options.seed && commitOf(measured) === commitOf(MEASURED));
+  const lines = readFileSync(options.keep, 'utf8').split('\n').filter(Boolean);
+  const kept = lines.map((line) => JSON.parse(line) as Part).filter(({ seed }) => seed === options.seed);
+  return options.over.flatMap((over) => {
+    const at = (commit: string): Part[] =>
+      kept.filter((part) => part.over === over && commitOf(part) === commit);
+    const made = (commit: string): number => at(commit).reduce((sum, { report }) => sum + report.choices, 0);
+    const complete = kept.map(commitOf).find((commit) => made(commit) >= choices);
+    return at(complete ?? commitOf({ measured: MEASURED }));
+  });
+}
+
+function commitOf({ measured }: Pick<Part, 'measured'>): string {
+  return measured.replace(/^Measured at commit | on .*$/g, '');
 }
 
 function keep(part: Part): void {
@@ -127,9 +136,10 @@ function totalOf(transport: string): Omit<Report, 'broken' | 'case' | 'isLast'> 
 
 function rowOf(over: string): string[] {
   const total = totalOf(over);
+  const { measured } = parts.filter((part) => part.over === over).at(-1)!;
   const counts = [total.choices, total.cases, total.dials, total.ready, total.derivations, total.sockets];
   const memory = (total.memory / 2 ** 20).toFixed();
-  return [over, ...counts.map(grouped), `${total.lag.toFixed()} ms`, `${memory} MiB`];
+  return [over, ...counts.map(grouped), `${total.lag.toFixed()} ms`, `${memory} MiB`, commitOf({ measured })];
 }
 
 function fail(report: Report, over: string, seed: string): never {
