@@ -58,6 +58,7 @@ const STATE = { active_skills: [['timer', 1795649873.1167028]], response_mode: {
 async function returned(
   states: readonly object[],
   questions: readonly (string | object)[],
+  dropsAfter?: number,
 ): Promise<unknown[]> {
   const world = newWorld();
   const client = world.start();
@@ -67,13 +68,17 @@ async function returned(
     const answer = client.ask(question as string);
     await until(() => world.questions > i);
     const { session, ...context } = world.asked as { session: JsonObject };
-    const { session_id = (world.greetings[0] as JsonObject).session_id!, ...asked } = session;
+    const { session_id = (world.greetings.at(-1) as JsonObject).session_id!, ...asked } = session;
     const { site_id, lang, request_id, ...state } = asked;
     sent.push(state);
     const told = { session_id: `n:${session_id}`, pipeline: ['stop'], ...states[i] };
     world.tell('speak', { utterance: 'Which?' }, { ...context, session: told as JsonObject });
     world.tell('ovos.utterance.handled', {}, { ...context, session: told as JsonObject });
     await answer;
+    if (i !== dropsAfter) continue;
+    world.drop();
+    await until(() => client.state !== 'ready');
+    await until(() => client.state === 'ready');
   }
   client.end();
   return sent;
@@ -89,6 +94,10 @@ test('the next question of a session returns the state that the hub’s assistan
 
 test('the session of the connection has a state, too', async () => {
   assert.equal(await returned([STATE], ['one', 'two']), [{}, STATE]);
+});
+
+test('the session of the next connection does not begin with the state of the last one', async () => {
+  assert.equal(await returned([STATE, STATE], ['one', 'two', 'three'], 0), [{}, {}, STATE]);
 });
 
 test('a state that the program gives is not replaced', async () => {

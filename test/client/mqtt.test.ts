@@ -8,7 +8,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { soon } from './world.ts';
+import { soon, until } from './world.ts';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
@@ -142,6 +142,13 @@ test('sends nothing more to a broker that breaks the protocol', async () => {
   const { code } = await outcome(client);
   await soon(once(sockets[0]!, 'close'));
   assert.equal([code, sent], ['dropped', []]);
+});
+
+test('leaves a broker that confirms nothing, without waiting for it', async () => {
+  const url = await broker((socket) => void socket.once('data', () => client.end()));
+  const client = dial(url);
+  await until(() => sockets.length > 0);
+  await soon(once(sockets[0]!, 'close'));
 });
 
 test('ignores messages of other topics, and retained messages', async () => {
