@@ -282,4 +282,14 @@ test('node computes the same BLAKE2b as noble, and as OpenSSL in its one length,
   }
 });
 
+test('BLAKE2b carries a bit exactly where the sum of two low halves reaches 2^32', () => {
+  // Found by a search: in the first a sum is 2^32, in the second 2^32 - 1.
+  for (const number of [7_160_668n, 102_189_075n]) {
+    const message = Buffer.alloc(8);
+    message.writeBigUInt64LE(number);
+    const expected = createHash('blake2b512').update(message).digest('hex');
+    assert.is(toHex(nodeCrypto.blake2b!(64, message)), expected);
+  }
+});
+
 test.run();
