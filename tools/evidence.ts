@@ -60,7 +60,7 @@ const PROGRAMS: readonly Program[] = [
   {
     question: 'Which small changes to the library does no test detect?',
     command: 'evidence/mutation/run',
-    time: 'hours; minutes with `--changed main` or `--only src/wire/markers`',
+    time: 'an hour or two; minutes with `--changed main` or `--only src/wire/markers`',
     page: 'docs/evidence/mutation.md',
     parts: ['mutants'],
   },

@@ -2,19 +2,8 @@
  * Writes src/noise/argon2id-permutation.ts: the permutation P of Argon2id with its 16 words in local variables, which is
  * fast in every engine but tedious to read. Read this file instead, with RFC 9106, sections 3.5 and 3.6.
  */
+import { MIXED } from '../src/crypto/blake2b.ts';
 import type { Drawn } from './draw.ts';
-
-/** The words of each GB in P, in order: the columns and then the diagonals of a 4 by 4 matrix. */
-const GB = [
-  [0, 4, 8, 12],
-  [1, 5, 9, 13],
-  [2, 6, 10, 14],
-  [3, 7, 11, 15],
-  [0, 5, 10, 15],
-  [1, 6, 11, 12],
-  [2, 7, 8, 13],
-  [3, 4, 9, 14],
-];
 
 /**
  * x = x + y + 2 * low(x) * low(y), modulo 2^64, where t and u are the low halves.
@@ -49,7 +38,7 @@ const WORDS = Array.from({ length: 16 }, (_, i) => i);
 
 /** P, on local variables. */
 function rounds(): string[] {
-  return GB.flatMap(([a, b, c, d]) => [
+  return MIXED.flatMap(([a, b, c, d]) => [
     '',
     `// GB(v${a}, v${b}, v${c}, v${d})`,
     ...multiplyAndAdd(a!, b!),

@@ -1,7 +1,7 @@
 /**
  * Changes the library, or the shells around it, in thousands of small ways, and shows which changes no test notices.
  *
- *     evidence/mutation/run                   all of src/, in some hours
+ *     evidence/mutation/run                   all of src/, in an hour or two
  *     evidence/mutation/run --only src/wire   files whose path contains this
  *     evidence/mutation/run --only client/    the same in client/src and cli/src, if it begins with client or cli
  *     evidence/mutation/run --changed main    lines that differ from a commit; without one, from the newest tag or the first parent

@@ -21,8 +21,8 @@ const SIGMA: readonly (readonly number[])[] = [
   [10, 2, 8, 4, 7, 6, 1, 5, 15, 11, 9, 14, 3, 12, 13, 0],
 ];
 
-/** The words that each call of G changes: those of a column, then those of a diagonal. */
-const MIXED: readonly (readonly [number, number, number, number])[] = [
+/** The words that each call of G changes: those of a column, then those of a diagonal. In Argon2id those of GB, too. */
+export const MIXED: readonly (readonly [number, number, number, number])[] = [
   [0, 4, 8, 12],
   [1, 5, 9, 13],
   [2, 6, 10, 14],

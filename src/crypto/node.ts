@@ -8,6 +8,7 @@
  * in OpenSSL or in a chip, and pass it as a KeyPair.
  */
 
+import { Buffer } from 'node:buffer'; // also so that a bundler for pages refuses this file
 import type { CipherChaCha20Poly1305Types, CipherGCMTypes, JsonWebKeyInput, KeyObject } from 'node:crypto';
 import { assertBytes } from '../arguments.ts';
 import { type Bytes, copyBytes, equalBytes, wipe } from '../bytes.ts';

@@ -1,5 +1,7 @@
 /** The provider on Node where Node has other cryptography, and its random bytes. */
 import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../../src/crypto/node.ts';
@@ -146,6 +148,13 @@ test('the device file uses the code for interpreters if there is no WebAssembly'
     assert.equal(chacha20, chacha20InRows);`,
     true,
   );
+});
+
+test('a bundler for pages refuses the provider of Node.js, as it would not run there', async () => {
+  const provider = fileURLToPath(new URL('../../src/crypto/node.ts', import.meta.url));
+  const bundling = build({ entryPoints: [provider], bundle: true, write: false, logLevel: 'silent' });
+  const refusal = await bundling.then(String, String);
+  assert.match(refusal, /Could not resolve "node:buffer"/);
 });
 
 test.run();
