@@ -25,6 +25,11 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     "  socket.on('close', () => clearInterval(pings));\n",
     '',
   ]),
+  fault('WebSocket', 'what a hub says stays in memory', [
+    WS,
+    "socket.on('message', (data, isBinary) => received(",
+    "socket.on('message', (data, isBinary) => (globalThis.heard ??= []).push(data) && received(",
+  ]),
   fault('WebSocket', 'a hub that answers no ping is kept', [WS, 'if (!isAlive) socket.terminate();', '']),
   fault('WebSocket', 'the error of a socket is logged', [
     WS,

@@ -22,6 +22,8 @@ const WORKER = new URL('worker.ts', import.meta.url);
 const PART = 50_000;
 /** How many lives a process leads before it counts. */
 const WARM = 10;
+/** The heap of a process, in MiB. V8 would let garbage grow as far as the machine has memory, and it would count as the client's. */
+const HEAP = 128;
 
 const { values: options } = parseArgs({
   options: {
@@ -184,7 +186,11 @@ async function run(
   hear: (report: Report) => void = () => {},
 ): Promise<Report> {
   const args = [over, choices, seed, first, counted].map(String);
-  const execArgv = ['--expose-gc', ...(options.replay === undefined ? [] : ['--enable-source-maps'])];
+  const execArgv = [
+    '--expose-gc',
+    `--max-old-space-size=${HEAP}`,
+    ...(options.replay === undefined ? [] : ['--enable-source-maps']),
+  ];
   const worker = fork(code, args, { execArgv });
   const exit = once(worker, 'exit').then(([status]) =>
     Promise.reject(new Error(`the process ended with ${status}`)),
