@@ -138,7 +138,11 @@ export function connect(options: NodeOptions): Client {
         const messages = await poll();
         hasAnswered = true;
         if (messages.length > 0) pause = SHORTEST_PAUSE;
-        for (const data of messages) if (isOpen) received(data);
+        for (const data of messages) {
+          await new Promise(setImmediate); // one message, then whatever else waits in the event loop
+          if (!isOpen) break;
+          received(data);
+        }
         if (!isOpen || outgoing.length > 0) continue;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pause);

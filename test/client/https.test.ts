@@ -163,6 +163,19 @@ test('polls for texts in the handshake, and for bytes once the session is ready'
   assert.not.ok(hub.requests.includes('get_messages'));
 });
 
+test('lets the event loop run between two messages of one response', async () => {
+  const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
+  const client = dial(await serve((path) => ({ messages: path === 'get_messages' ? [hello, 'second'] : [] })));
+  const order: string[] = [];
+  client.on('trace', ({ what }) => {
+    if (!('type' in what) || what.type !== 'received') return;
+    order.push('message');
+    setImmediate(() => order.push('other work'));
+  });
+  await ending(client);
+  assert.equal(order, ['message', 'other work', 'message']);
+});
+
 test('sends messages queued before end(), then says goodbye', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
