@@ -206,7 +206,7 @@ async function copyShells(): Promise<Mutant[]> {
     writeFileSync(join(copy, file), code);
     if (!file.startsWith('client/')) return;
     const built = file.replace('/src/', '/dist/').replace(/ts$/, 'js');
-    writeFileSync(join(copy, built), code.replace(/( from "\.[^"]*)\.ts"/g, '$1.js"'));
+    writeFileSync(join(copy, built), code.replace(/( from "\.[^"]*)\.(c?)ts"/g, '$1.$2js"'));
   });
   const { bundled } = (await import(join(copy, 'test/world/bundled.ts'))) as {
     bundled: (program: URL) => Promise<string>;
