@@ -103,6 +103,8 @@ export function connect(options: NodeOptions): Client {
         response.on('error', reject);
         response.on('end', () => resolve(read(response, Buffer.concat(parts))));
       });
+      // Node.js hears no error of a socket while the agent takes it back, and would end the process.
+      sent.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
       sent.on('error', (error) =>
         reject(new Refusal(causeOfOpening(error, sent.socket?.connecting === false))),
       );
@@ -192,6 +194,9 @@ export function connect(options: NodeOptions): Client {
     place: placeOf(url),
   });
 }
+
+/** One function, so that a socket with many requests has it once. */
+const ignore = (): void => {};
 
 /** The status of a response, and the members that a hub's JSON object can have. */
 interface Answer {

@@ -1,5 +1,6 @@
 /** The client over HTTPS, at a hub that keeps messages until it is polled, and at servers that are no hub. */
-import { createServer, type Server } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createKeyring, HubSession, type HubSessionEvent, type Keyring, parseIdentity } from 'hub-protocol';
@@ -174,6 +175,27 @@ test('lets the event loop run between two messages of one response', async () =>
   });
   await ending(client);
   assert.equal(order, ['message', 'other work', 'message']);
+});
+
+test('a socket that breaks while the agent takes it back ends neither the connection nor the process', async () => {
+  let broken = 0;
+  const breakSocket = (what: unknown): void => {
+    const { request, response } = what as { request: ClientRequest; response: IncomingMessage };
+    response.once('end', () => {
+      broken++;
+      request.socket!.destroy(new Error('broken'));
+    });
+  };
+  subscribe('http.client.response.finish', breakSocket);
+  try {
+    const hub = new Hub();
+    const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+    const asked = client.ask('hello').then(({ reply }) => reply.text);
+    assert.match(await Promise.race([asked, ending(client)]), 'hello');
+    assert.ok(broken > 4);
+  } finally {
+    unsubscribe('http.client.response.finish', breakSocket);
+  }
 });
 
 test('sends messages queued before end(), then says goodbye', async () => {
