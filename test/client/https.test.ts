@@ -166,7 +166,9 @@ test('polls for texts in the handshake, and for bytes once the session is ready'
 
 test('lets the event loop run between two messages of one response', async () => {
   const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
-  const client = dial(await serve((path) => ({ messages: path === 'get_messages' ? [hello, 'second'] : [] })));
+  const client = dial(
+    await serve((path) => ({ messages: path === 'get_messages' ? [hello, 'second'] : [] })),
+  );
   const order: string[] = [];
   client.on('trace', ({ what }) => {
     if (!('type' in what) || what.type !== 'received') return;
