@@ -1,10 +1,11 @@
 /**
  * A server that is a hub over every transport, on one port, with or without TLS: over WebSocket, for clients that poll, and over MQTT
- * with its own broker. It keeps what it learns of each client.
+ * with its own broker, also if that is reached over WebSocket. It keeps what it learns of each client.
  */
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import {
   HubSession,
@@ -17,7 +18,7 @@ import {
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { headerOf, packet } from 'hub-protocol-judge/internals';
-import { WebSocketServer } from 'ws';
+import { createWebSocketStream, WebSocketServer } from 'ws';
 import { NODE_ID, PASSWORD, DERIVED as PSK } from '../world/keys.ts';
 
 /** What a client has shown to the hub. */
@@ -96,6 +97,12 @@ export class AnyHub {
     this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
     this.#http.on('upgrade', (request, socket, head) => {
       const { refusal, isStuck } = this.behaviour;
+      if (request.headers['sec-websocket-protocol'] === 'mqtt') {
+        this.#webSockets.handleUpgrade(request, socket, head, (accepted) =>
+          this.#serveMqtt(createWebSocketStream(accepted).on('error', () => {})),
+        );
+        return;
+      }
       this.#name(request);
       if (isStuck) return;
       if (refusal === undefined) {
@@ -133,8 +140,11 @@ export class AnyHub {
     }
   }
 
-  /** The identity of a client of this hub. */
-  identity(fields: object = {}): Identity {
+  /**
+   * The identity of a client of this hub.
+   * @param scheme - how its broker is reached, without TLS
+   */
+  identity(fields: object = {}, scheme: 'mqtt' | 'ws' = 'mqtt'): Identity {
     const { port } = this.#server.address() as AddressInfo;
     const secure = this.#isTls ? 's' : '';
     return parseIdentity({
@@ -147,7 +157,7 @@ export class AnyHub {
         https: `http${secure}://localhost:${port}`,
       },
       mqtt: {
-        endpoint: `mqtt${secure}://localhost:${port}`,
+        endpoint: `${scheme}${secure}://localhost:${port}`,
         username: 'account',
         password: 'of the broker',
         topic_prefix: 'hm/t1/kiosk-7',
@@ -269,7 +279,7 @@ export class AnyHub {
   }
 
   /** A broker with one client, and the hub behind it. */
-  #serveMqtt(socket: Socket): void {
+  #serveMqtt(socket: Duplex): void {
     let received = Buffer.alloc(0);
     let topic = '';
     let peer: Peer | undefined;
@@ -319,7 +329,7 @@ export class AnyHub {
   }
 
   /** CONNECT: MQTT 3.1.1, section 3.1. */
-  #connect(socket: Socket, body: Buffer): void {
+  #connect(socket: Duplex, body: Buffer): void {
     const texts: string[] = [];
     for (let at = 10; at + 2 <= body.length; at += 2 + body.readUInt16BE(at)) {
       texts.push(body.subarray(at + 2, at + 2 + body.readUInt16BE(at)).toString());

@@ -94,6 +94,19 @@ test('a loop lets messages wait that fit, and listens to none after one more', a
   }
 });
 
+test('a loop that keeps up never ends, however much it reads in all', async () => {
+  const { listeners, emit } = emitter();
+  const loop = listeners.messages(10 * (1024 + 10), () => 10);
+  let next = loop.next();
+  for (let i = 0; i < 100; i++) {
+    assert.is(emit(5), 5);
+    for (let at = 0; at < 5; at++) {
+      assert.is((await next).value, at);
+      next = loop.next();
+    }
+  }
+});
+
 test('a loop that was left no longer listens for messages', async () => {
   const { listeners, emit } = emitter();
   const loop = listeners.messages(1000 * (1024 + 10), () => 10);

@@ -164,11 +164,14 @@ test('a cascade that nobody answers resolves with no answer', async () => {
   assert.equal(await client.cascade('Who is at home?', { timeout: 20 }), []);
 });
 
-test('a cascade keeps the answers of no more than 256 hubs', async () => {
+test('a cascade keeps the answers of no more than 256 hubs, complete or not', async () => {
   const { client, ready, answer } = start();
   await ready();
   const answered = client.cascade('Who is at home?', { timeout: 1500 });
-  for (let i = 0; i < 300; i++) answer(`hub-${i}`, 'speak', { utterance: String(i) });
+  for (let i = 0; i < 300; i++) {
+    answer(`hub-${i}`, 'speak', { utterance: String(i) });
+    if (i % 2 === 0) answer(`hub-${i}`, 'hive.query.complete');
+  }
   assert.is((await answered).length, 256);
 });
 

@@ -10,6 +10,7 @@ import { parseSync } from '@swc/core';
 import {
   createKeyring,
   forgetPsks,
+  type Identity,
   type JsonObject,
   type Keyring,
   parseKeyring,
@@ -66,7 +67,7 @@ test.after(() => {
   if (savedStorage !== undefined) Object.defineProperty(globalThis, 'localStorage', savedStorage);
 });
 
-const ENTRIES = ['websocket', 'https', 'mqtt', 'browser', 'react-native'] as const;
+const ENTRIES = ['websocket', 'https', 'mqtt', 'mqtt over websocket', 'browser', 'react-native'] as const;
 type Entry = (typeof ENTRIES)[number];
 type Options = { [name: string]: unknown };
 
@@ -74,14 +75,26 @@ const CONNECT: { readonly [entry in Entry]: (options: never) => Client } = {
   websocket: overWebSocket,
   https: overHttps,
   mqtt: overMqtt,
+  'mqtt over websocket': overMqtt,
   browser: inPage,
   'react-native': inApp,
 };
+/** The same over MQTT, however its broker is reached. */
+function overEach<Value>(value: Value): { readonly [entry in 'mqtt' | 'mqtt over websocket']: Value } {
+  return { mqtt: value, 'mqtt over websocket': value };
+}
+
 /** The modules that pause and ping. */
 const MODULES: { readonly [entry in Entry]: string } = {
-  ...{ websocket: 'ws', https: 'https', mqtt: 'mqtt', browser: 'page-socket', 'react-native': 'page-socket' },
+  ...{ websocket: 'ws', https: 'https', ...overEach('mqtt') },
+  ...{ browser: 'page-socket', 'react-native': 'page-socket' },
 };
-const hasFiles = (entry: Entry): boolean => ['websocket', 'https', 'mqtt'].includes(entry);
+const hasFiles = (entry: Entry): boolean => !['browser', 'react-native'].includes(entry);
+
+/** The identity of a client of a hub, which reaches its broker as the entry says. */
+function identityOf(entry: Entry, hub: AnyHub, fields: object = {}): Identity {
+  return hub.identity(fields, entry === 'mqtt over websocket' ? 'ws' : 'mqtt');
+}
 
 /** What an option of the caller was called with. */
 interface Calls {
@@ -135,7 +148,7 @@ const PING = 600;
 /** Every option, with a value that is not its default. */
 function givenOptions(entry: Entry, hub: AnyHub, calls: Calls): Options {
   return {
-    identity: hub.identity({ site_id: 'attic' }),
+    identity: identityOf(entry, hub, { site_id: 'attic' }),
     lang: 'fr-ca',
     disclosure: { lastGiven: 'this-session' },
     userAgent: 'kiosk',
@@ -177,7 +190,7 @@ function spiedStorage(calls: Calls): typeof storage {
 
 /** The options without which there is no client here: what is not in them has its default. */
 function leastOptions(entry: Entry, hub: AnyHub, name: string): Options {
-  const own = { identity: hub.identity(), allowPlaintext: true };
+  const own = { identity: identityOf(entry, hub), allowPlaintext: true };
   if (!hasFiles(entry)) {
     storeText();
     const needed = { storage, derive: async (): Promise<Uint8Array> => DERIVED };
@@ -281,7 +294,7 @@ const question = ({ seen }: Run): { data: JsonObject; context: { session: JsonOb
 const hasPin = ({ kept }: Run): boolean =>
   kept !== undefined && parseKeyring(kept, 'kiosk-7').pins.length === 1;
 const isNode = (value: unknown, other: unknown): Seens => ({
-  ...{ websocket: value, https: value, mqtt: value },
+  ...{ websocket: value, https: value, ...overEach(value) },
   ...{ browser: other, 'react-native': other },
 });
 /** The first of some times for which a timer was set. */
@@ -316,8 +329,8 @@ const ROWS: { readonly [option: string]: Row } = {
   userAgent: {
     place: 'the authorization, or the client id',
     seen: ({ seen }) => seen.names[0]![1],
-    given: { ...named('kiosk'), mqtt: 'kiosk-kiosk-7' },
-    byDefault: { ...named('hub-protocol-client'), mqtt: 'hub-protocol-client-kiosk-7' },
+    given: { ...named('kiosk'), ...overEach('kiosk-kiosk-7') },
+    byDefault: { ...named('hub-protocol-client'), ...overEach('hub-protocol-client-kiosk-7') },
   },
   allowPlaintext: {
     place: 'whether an address without TLS is used',
@@ -336,12 +349,12 @@ const ROWS: { readonly [option: string]: Row } = {
       ...{
         websocket: [PING, ['frame'], undefined],
         https: [PING, [], undefined],
-        mqtt: [PING, ['envelope'], 1],
+        ...overEach([PING, ['envelope'], 1]),
       },
       ...{ browser: [PING, ['envelope'], undefined], 'react-native': [PING, ['envelope'], undefined] },
     },
     byDefault: {
-      ...{ websocket: [30_000, [], undefined], https: [100, [], undefined], mqtt: [120_000, [], 60] },
+      ...{ websocket: [30_000, [], undefined], https: [100, [], undefined], ...overEach([120_000, [], 60]) },
       ...{ browser: [60_000, [], undefined], 'react-native': [60_000, [], undefined] },
     },
   },
@@ -377,7 +390,7 @@ const ROWS: { readonly [option: string]: Row } = {
     seen: (run) => [hasTime(8000, 20_000, 15_000)(run), hasTime(GIVEN_TIME, 30_000)(run)],
     given: isNode([8000, GIVEN_TIME], [undefined, GIVEN_TIME]),
     byDefault: {
-      ...{ websocket: [20_000, 30_000], https: [15_000, 30_000], mqtt: [20_000, 30_000] },
+      ...{ websocket: [20_000, 30_000], https: [15_000, 30_000], ...overEach([20_000, 30_000]) },
       ...{ browser: [undefined, 30_000], 'react-native': [undefined, 30_000] },
     },
   },
@@ -434,7 +447,7 @@ function namesIn(file: string, name: string): string[] {
 const OPTIONS: { readonly [entry in Entry]: readonly string[] } = {
   websocket: namesIn('options', 'NodeOptions'),
   https: namesIn('options', 'NodeOptions'),
-  mqtt: namesIn('options', 'NodeOptions'),
+  ...overEach(namesIn('options', 'NodeOptions')),
   browser: namesIn('browser', 'BrowserOptions'),
   'react-native': namesIn('react-native', 'ReactNativeOptions'),
 };
@@ -607,7 +620,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['access-refused', /Ask its operator to add the access key/], NOT_SAID),
       https: ['access-refused', /Ask its operator to add the access key/],
-      mqtt: ['broker-refused', /does not admit this client \(CONNACK 5\)/],
+      ...overEach(['broker-refused', /does not admit this client \(CONNACK 5\)/]),
     },
   },
   'the server answers 404, or a wrong password': {
@@ -615,7 +628,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['not-a-hub', /\(HTTP 404\)/], NOT_SAID),
       https: ['not-a-hub', /\(HTTP 404\)/],
-      mqtt: ['broker-refused', /\(CONNACK 4\)/],
+      ...overEach(['broker-refused', /\(CONNACK 4\)/]),
     },
   },
   'the server answers 503': {
@@ -623,7 +636,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['unavailable', /./], NOT_SAID),
       https: ['unavailable', /./],
-      mqtt: ['broker-refused', /\(CONNACK 3\)/],
+      ...overEach(['broker-refused', /\(CONNACK 3\)/]),
     },
   },
   'the hub closes with 1008 before its HELLO': {
@@ -639,7 +652,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['bad-json', /./, 1008], ['bad-json', /./, 1005]),
       https: ['bad-json', /./, 'disconnect'],
-      mqtt: ['bad-json', /./, 'offline'],
+      ...overEach(['bad-json', /./, 'offline']),
     },
   },
   'the network fails': {
@@ -648,7 +661,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['dropped', /connection was lost/, 1006]),
       https: ['dropped', /connection was lost/],
-      mqtt: ['dropped', /connection was lost/],
+      ...overEach(['dropped', /connection was lost/]),
     },
   },
 };
@@ -679,7 +692,8 @@ for (const [what, { behaviour, whenReady, seen }] of Object.entries(ENDINGS)) {
 }
 
 const GOODBYES: { readonly [entry in Entry]: number | string } = {
-  ...{ websocket: 1000, https: 'disconnect', mqtt: 'offline', browser: 1005, 'react-native': 1005 },
+  ...{ websocket: 1000, https: 'disconnect', ...overEach('offline') },
+  ...{ browser: 1005, 'react-native': 1005 },
 };
 
 for (const entry of ENTRIES) {
@@ -697,7 +711,7 @@ for (const entry of ENTRIES) {
     assert.is(hub.seen.names.length, 2);
   });
 
-  if (entry === 'mqtt' || hasFiles(entry) === false) continue;
+  if (entry !== 'websocket' && entry !== 'https') continue;
   test(`${entry}: waits as long as the server asks, and no longer than the policy allows`, async () => {
     const headers = 'retry-after: 120\r\n';
     for (const [policy, expected] of [
