@@ -37,8 +37,12 @@ export class Seen {
   readonly accounts: (readonly [keepAlive: number, username: string, password: string])[] = [];
   /** The flags of each CONNECT, and the will. */
   readonly wills: (readonly [flags: number, topic: string, message: string])[] = [];
-  /** The QoS of everything that was subscribed to or published, over MQTT. */
-  readonly qos: Set<number> = new Set();
+  /** The QoS of what was subscribed to, published, and said of the status, over MQTT. */
+  readonly qos: { readonly [use in 'subscribe' | 'publish' | 'status']: Set<number> } = {
+    subscribe: new Set(),
+    publish: new Set(),
+    status: new Set(),
+  };
   /** Over MQTT: what the status said, and when the hub was greeted. */
   readonly statuses: string[] = [];
   /** The paths that were requested. */
@@ -144,7 +148,7 @@ export class AnyHub {
    * The identity of a client of this hub.
    * @param scheme - how its broker is reached, without TLS
    */
-  identity(fields: object = {}, scheme: 'mqtt' | 'ws' = 'mqtt'): Identity {
+  identity({ qos, ...fields }: { qos?: number } & object = {}, scheme: 'mqtt' | 'ws' = 'mqtt'): Identity {
     const { port } = this.#server.address() as AddressInfo;
     const secure = this.#isTls ? 's' : '';
     return parseIdentity({
@@ -161,6 +165,7 @@ export class AnyHub {
         username: 'account',
         password: 'of the broker',
         topic_prefix: 'hm/t1/kiosk-7',
+        qos,
       },
       ai_disclosure: { en: 'An AI answers.', fr: 'Une IA répond.' },
       ...fields,
@@ -294,18 +299,20 @@ export class AnyHub {
       else if (type === 8) {
         const length = body.readUInt16BE(2);
         topic = body.subarray(4, 4 + length).toString();
-        this.seen.qos.add(body[4 + length]!);
+        this.seen.qos.subscribe.add(body[4 + length]!);
         socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
-      } else if (type === 12) socket.write(packet(0xd0));
+      } else if (type === 6) socket.write(packet(0x70, body));
+      else if (type === 12) socket.write(packet(0xd0));
       else if (type === 14) this.seen.goodbyes.push(last);
       else if (type === 3) {
         const end = 2 + body.readUInt16BE(0);
         const qos = (flags & 6) >> 1;
         const hasId = qos !== 0;
-        this.seen.qos.add(qos);
-        if (hasId) socket.write(packet(0x40, body.subarray(end, end + 2)));
+        if (hasId) socket.write(packet(qos === 1 ? 0x40 : 0x50, body.subarray(end, end + 2)));
         const data = body.subarray(hasId ? end + 2 : end);
-        if (body.subarray(2, end).toString().endsWith('/status')) {
+        const isStatus = body.subarray(2, end).toString().endsWith('/status');
+        this.seen.qos[isStatus ? 'status' : 'publish'].add(qos);
+        if (isStatus) {
           last = data.toString();
           this.seen.statuses.push(last);
         } else if (peer !== undefined) peer.receive(data);

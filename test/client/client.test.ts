@@ -94,6 +94,16 @@ test('a loop lets messages wait that fit, and listens to none after one more', a
   }
 });
 
+test('a loop gets one message that is longer than all that may wait', async () => {
+  const { listeners, emit } = emitter();
+  const loop = listeners.messages(1000, () => 10);
+  for (let i = 0; i < 3; i++) {
+    const next = loop.next();
+    emit(1);
+    assert.is((await next).value, 0);
+  }
+});
+
 test('a loop that keeps up never ends, however much it reads in all', async () => {
   const { listeners, emit } = emitter();
   const loop = listeners.messages(10 * (1024 + 10), () => 10);

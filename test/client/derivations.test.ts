@@ -146,6 +146,14 @@ test('the worker on Node.js ends when its derivation is stopped', async () => {
   assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
 });
 
+test('the worker on Node.js passes on what went wrong in it', async () => {
+  const error: Error = await deriveInWorker('correct horse', new Uint8Array(3)).then(
+    () => assert.unreachable(),
+    (error) => error,
+  );
+  assert.match(error.message, /salt/);
+});
+
 test('the worker on Node.js computes nothing if its derivation is stopped at once', async () => {
   const stopper = new AbortController();
   const derived = deriveInWorker('correct horse', new Uint8Array(32), undefined, stopper.signal);

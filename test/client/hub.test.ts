@@ -557,6 +557,24 @@ test('a renewed certificate is used from the next connection on, and present one
   assert.is.not(await shows(before.ca), 'trusted');
 });
 
+/** Whether a hub listens at an address of this machine. */
+function listensAt(host: string, { url }: HubServer): Promise<boolean> {
+  return soon(
+    new Promise((resolve) => {
+      const socket = connectTcp(Number(new URL(url).port), host);
+      socket.on('connect', () => resolve(true)).on('error', () => resolve(false));
+      socket.on('connect', () => socket.destroy());
+    }),
+  );
+}
+
+test('only programs on the same machine reach a hub, unless the option host says otherwise', async () => {
+  if (process.platform !== 'linux') return; // others have one address of loopback
+  const wide = await start({ host: '0.0.0.0' });
+  assert.equal([await listensAt('127.0.0.1', hub), await listensAt('127.0.0.2', hub)], [true, false]);
+  assert.equal([await listensAt('127.0.0.1', wide), await listensAt('127.0.0.2', wide)], [true, true]);
+});
+
 test('a hub that stops drops a connection that has said nothing yet', async () => {
   const { port } = new URL(hub.url);
   const silent = connectTcp(Number(port), '127.0.0.1');
@@ -566,19 +584,21 @@ test('a hub that stops drops a connection that has said nothing yet', async () =
   await soon(closed);
 });
 
-test('a connection that has ended leaves no timer behind', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
-    const client = dial('kiosk-7');
-    await client.reaches('ready');
-    assert.ok(timers.running.length > 0);
-    await until(() => hub.connections.size === 1);
-    for (const socket of sockets) socket.terminate();
-    await timers.areOver();
-  } finally {
-    timers.leave();
-  }
-});
+for (const state of ['ready', 'awaiting-message-1'] as const) {
+  test(`a connection that has ended in the state ${state} leaves no timer behind`, async () => {
+    const timers = new Timers();
+    timers.watch();
+    try {
+      const client = dial('kiosk-7', state === 'ready' ? undefined : new Promise(() => {}));
+      const { socket } = client;
+      await until(() => socket.readyState === 1 && [...hub.connections].some((one) => one.state === state));
+      assert.ok(timers.running.includes('hub-connection'));
+      socket.terminate();
+      await timers.areOver();
+    } finally {
+      timers.leave();
+    }
+  });
+}
 
 test.run();

@@ -193,6 +193,7 @@ test('a refusal ends the only question, and says why', async () => {
   for (const denied_type of ['recognizer_loop:utterance', 'query']) {
     const { world, client, ready } = start();
     await ready();
+    await client.ask('an earlier question, which does not count any more');
     const answered = client.query('Who is at home?');
     world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
@@ -387,6 +388,19 @@ test('a query that a listener asks, and that cannot be sent once the keyring is 
   world.say('one');
   await until(() => asked !== undefined);
   assert.is((await soon(asked!)).code, 'unsafe-number');
+});
+
+test('a query goes on if another message is not sent', async () => {
+  const { client, world, ready, answer } = start();
+  await ready();
+  const answered = client.query('Who is at home?');
+  client.once('message', () => client.send({ msg_type: 'bus', payload: { bad: Number.NaN } }));
+  const unsent = new Promise((resolve) => client.once('unsent', resolve));
+  world.say('one');
+  await soon(unsent);
+  answer(undefined, 'speak', { utterance: 'Ann.' });
+  answer(undefined, 'hive.query.complete');
+  assert.is((await soon(answered)).reply.text, 'Ann.');
 });
 
 test('a query rejects when only a person can help', async () => {

@@ -481,7 +481,9 @@ async function start(
   const hub = await AnyHub.start();
   hubs.push(hub);
   hub.behaviour = behaviour;
-  const own = { ...leastOptions(entry, hub, String(starts++)), ...options };
+  const { qos, ...others } = options;
+  const own = { ...leastOptions(entry, hub, String(starts++)), ...others };
+  if (qos !== undefined) Object.assign(own, { identity: hub.identity({ qos: qos as number }) });
   if ('derive' in options) {
     if (hasFiles(entry)) new KeyringFile(own.keyring as string, 'kiosk-7').update(forgetPsks);
     texts.delete('hub-keyring kiosk-7');
@@ -711,6 +713,38 @@ for (const entry of ENTRIES) {
     assert.is(hub.seen.names.length, 2);
   });
 
+  test(`${entry}: the hub learns after a reconnect what it has learnt at first`, async () => {
+    const { hub, client } = await start(entry, {}, { lang: 'fr-ca', policy: { basePause: 1, maxPause: 1 } });
+    const learn = async (): Promise<object> => {
+      await client.ask('hello');
+      if (hasStatus) await until(() => hub.seen.statuses.at(-1) === 'online');
+      const { names, hellos, envelopes, accounts, wills, statuses } = hub.seen;
+      const learnt = JSON.stringify({ names, hellos, envelopes, accounts, wills, statuses });
+      for (const list of [names, hellos, envelopes, accounts, wills, statuses]) list.length = 0;
+      return JSON.parse(learnt, (name, value) => (/_id$/.test(name) && name !== 'site_id' ? 'an id' : value));
+    };
+    const hasStatus = entry in overEach(true);
+    const first = await learn();
+    const ready = new Promise((resolve) => client.once('connect', resolve));
+    hub.cut();
+    await soon(ready);
+    assert.equal(await learn(), first);
+  });
+
+  test(`${entry}: an answer of two MiB arrives`, async () => {
+    const { hub, client } = await start(entry, { isMute: true });
+    const answer = client.ask('hello');
+    await until(() => hub.seen.envelopes.length > 0);
+    const { context } = hub.seen.envelopes[0]!.payload as { context: JsonObject };
+    for (const [type, data] of [
+      ['speak', { utterance: 'x'.repeat(2 ** 21) }],
+      ['ovos.utterance.handled', {}],
+    ] as const) {
+      hub.say({ msg_type: 'bus', payload: { type, data, context } });
+    }
+    assert.is((await answer).reply.text.length, 2 ** 21);
+  });
+
   if (entry !== 'websocket' && entry !== 'https') continue;
   test(`${entry}: waits as long as the server asks, and no longer than the policy allows`, async () => {
     const headers = 'retry-after: 120\r\n';
@@ -733,13 +767,21 @@ test('mqtt: says offline before it greets the hub, and online once it is ready',
   assert.equal(hub.seen.statuses.slice(0, 3), ['offline', 'greeting', 'online']);
 });
 
-test('mqtt: connects with a clean session and a will, and uses the QoS of the identity for everything', async () => {
+test('mqtt: connects with a clean session, and with a will', async () => {
   const { hub, client } = await start('mqtt', {});
   await client.ask('hello');
   // User name, password, a will that is retained, with QoS 1, and a clean session: MQTT 3.1.1, section 3.1.2.
   assert.equal(hub.seen.wills, [[0b1110_1110, 'hm/t1/kiosk-7/status', 'offline']]);
-  assert.equal([...hub.seen.qos], [1]);
 });
+
+for (const qos of [0, 1, 2]) {
+  test(`mqtt: subscribes and publishes with the QoS ${qos} of the identity, and says its status with 1`, async () => {
+    const { hub, client } = await start('mqtt', {}, { qos });
+    await client.ask('hello');
+    const { subscribe, publish, status } = hub.seen.qos;
+    assert.equal([[...subscribe], [...publish], [...status]], [[qos], [qos], [1]]);
+  });
+}
 
 test('mqtt: the time that the broker has to say goodbye is over when it has', async () => {
   const { hub, client } = await start('mqtt', {});

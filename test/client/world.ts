@@ -88,7 +88,9 @@ export class World {
   };
 
   start(options: Partial<ConnectOptions> = {}, platform: Partial<Platform> = {}): Client {
-    const client = new Client({ identity, policy: POLICY, ...options }, { ...this.platform, ...platform });
+    const client = impatient(
+      new Client({ identity, policy: POLICY, ...options }, { ...this.platform, ...platform }),
+    );
     for (const type of ['connect', 'close', 'reconnect', 'ask', 'end'] as const) {
       client.on(type, (event) => this.events.push(event));
     }
@@ -202,9 +204,13 @@ export async function soon<T>(promise: Promise<T>): Promise<T> {
 }
 
 /** Makes each question of a client fail if no answer comes, before the test would be ended. */
-export function impatient<Own extends Pick<Client, 'ask'>>(client: Own): Own {
-  const ask = client.ask.bind(client);
-  return Object.assign(client, { ask: (...given: Parameters<typeof ask>) => soon(ask(...given)) });
+export function impatient<Own extends Pick<Client, 'ask' | 'query' | 'cascade'>>(client: Own): Own {
+  const [ask, query, cascade] = [client.ask, client.query, client.cascade];
+  return Object.assign(client, {
+    ask: (...given: Parameters<typeof ask>) => soon(ask.apply(client, given)),
+    query: (...given: Parameters<typeof query>) => soon(query.apply(client, given)),
+    cascade: (...given: Parameters<typeof cascade>) => soon(cascade.apply(client, given)),
+  });
 }
 
 /** Waits until something holds, and throws if it does not come to hold. */
