@@ -432,7 +432,9 @@ test('tells the hub that a message was spoken, with the context of that message'
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') sent.push(what.envelope.payload);
   });
-  client.on('message', ({ message }) => client.spoken(message));
+  const messages: string[] = [];
+  client.on('message', ({ message }) => messages.push(message.type));
+  client.once('message', ({ message }) => client.spoken(message));
   const context = { session: { session_id: 's-1' }, skill_id: 'stories' };
   world.tell('speak', { utterance: 'Once upon a time.' }, context);
   await until(() => sent.length === 1);
@@ -447,6 +449,9 @@ test('tells the hub that a message was spoken, with the context of that message'
     { type, data: {}, context: {} },
     { type, data: {}, context: { session } },
   ]);
+  world.say('And so on.');
+  await until(() => messages.at(-1) === 'speak' && messages.length > 1);
+  assert.equal(messages, ['speak', 'speak']); // the hub denies none of that
 });
 
 test('two connections that need the PSK share one derivation', async () => {
