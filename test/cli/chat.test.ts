@@ -147,6 +147,18 @@ test('chat fails if a question was not answered', async () => {
   assert.match(told, /^connecting again in \d{1,2} s$/m);
 });
 
+test('chat fails if any question was not answered, whatever becomes of the later ones', async () => {
+  let questions = 0;
+  const there = await playHub('hub-1', (event, say, socket) => {
+    if (event.type === 'message' && ++questions === 1) say('complete_intent_failure', {});
+    else answers(event, say, socket);
+  });
+  const args = ['chat', there, '--json', '--allow-plaintext'];
+  const { code, stdout } = await runProgram(args, 'hello\nhello again\n');
+  const endings = JSON.parse(stdout).answers.map(({ ending }: { ending: string }) => ending);
+  assert.equal([code, endings], [1, ['unanswered', 'handled']]);
+});
+
 const played: WebSocketServer[] = [];
 test.after.each(() => {
   for (const server of played.splice(0)) {
@@ -234,13 +246,16 @@ const answers: Parameters<typeof playHub>[1] = (event, say) => {
   say('ovos.utterance.handled', {});
 };
 
-test('ask and chat tell the hub which program they are, and that they leave', async () => {
+test('ask and chat tell the hub which program they are, in which language they ask, and that they leave', async () => {
   const agents: unknown[] = [];
+  const languages: unknown[] = [];
   const codes: number[] = [];
   const there = await playHub(
     'hub-1',
     (event, say, socket) => {
       if (event.type === 'ready') socket.once('close', (code) => codes.push(code));
+      if (event.type === 'message' && event.kind === 'json')
+        languages.push(JSON.parse(event.text).payload.data.lang);
       answers(event, say, socket);
     },
     (url) => agents.push(readAuthorization(url)?.userAgent),
@@ -248,16 +263,14 @@ test('ask and chat tell the hub which program they are, and that they leave', as
   for (const args of [
     ['ask', there, 'hello'],
     ['chat', there],
+    ['ask', there, 'hello', '--lang', 'fr-ca'],
+    ['chat', there, '--lang', 'fr-ca'],
   ]) {
     await runProgram([...args, '--allow-plaintext'], 'hello\n');
   }
-  assert.equal(
-    [agents, codes],
-    [
-      ['hub-protocol-cli', 'hub-protocol-cli'],
-      [1000, 1000],
-    ],
-  );
+  assert.equal(agents, new Array(4).fill('hub-protocol-cli'));
+  assert.equal(codes, new Array(4).fill(1000));
+  assert.equal(languages, ['en-us', 'en-us', 'fr-ca', 'fr-ca']);
 });
 
 test('ask does not wait for a second connection', async () => {

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { draw } from '../../cli/src/derive.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../src/index.ts';
 import {
   CLIENT_KEY,
@@ -188,6 +189,24 @@ test('takes the PSK of --psk, even if the keyring has another one', async () => 
   const files = [folder.write('keyring.json', serializeKeyring(keyring)), folder.write('psk', hex(wrongPsk))];
   const { stdout } = await explain([client, '--keyring', files[0]!, '--psk', files[1]!]);
   assert.match(stdout, /message 2 is correct/);
+});
+
+test('takes the private key of --client-key, even if the keyring has another one', async () => {
+  const { client } = record({ ...KK, hub: { ...KK.hub, psk: wrongPsk }, ephemeralKey: true });
+  const keyring = createKeyring({ accessKey: 'AKEY-12345', staticKey: wrongPsk, crypto: nodeCrypto });
+  const evidence = [
+    ...[
+      client,
+      '--psk',
+      folder.write('psk', hex(PSK)),
+      '--hub-key',
+      folder.write('hub.key', hex(HUB_STATIC)),
+    ],
+    ...['--keyring', folder.write('keyring.json', serializeKeyring(keyring))],
+  ];
+  assert.match((await explain(evidence)).stdout, /CAUSE: key-pair/);
+  const { stdout } = await explain([...evidence, '--client-key', folder.write('own', hex(CLIENT_STATIC))]);
+  assert.not.match(stdout, /key-pair/);
 });
 
 test('draws no progress bar where there is no terminal', () => {

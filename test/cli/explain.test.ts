@@ -290,6 +290,21 @@ test('blames no lost client key if the hub accepted the key', () => {
   cannotTell({ client, hub });
 });
 
+test('takes the end of a connection for no failure of the handshake once one message of the hub was read', () => {
+  for (const count of [0, 1, 2]) {
+    const { client } = play({
+      after(sides) {
+        for (let i = 0; i < count; i++) {
+          for (const message of sides.hub.sendJson({})) sides.client.receive(message);
+        }
+        sides.client.closed(1006);
+      },
+    });
+    assert.equal([client.opened, client.failure?.code], [count, count === 0 ? 'dropped' : undefined]);
+    assert.is(why({ client }).verdict, count === 0 ? 'unknown' : 'no-fault');
+  }
+});
+
 test('reports that two pins of the client contradict each other', () => {
   const { client, hub } = play(other({ client: { ...KK.client, staticKey: wrongPsk } }));
   const { contradictions } = why({ client, hub, clientPin: 'ab'.repeat(32) });

@@ -48,7 +48,7 @@ test('passes over arrow keys and control characters', async () => {
 });
 
 test('ends with an error on Ctrl-C, and on Enter alone', async () => {
-  await cannotRun('corr\u0003');
+  for (const typed of ['', 'c', 'corr']) await cannotRun(`${typed}\u0003`);
   await cannotRun('\r');
 });
 
@@ -56,6 +56,13 @@ test('reads a password from a pipe, with or without a line feed', async () => {
   for (const end of ['', '\n', '\r\n']) {
     assert.is(await readPassword('', Readable.from([`correct hörse${end}`])), 'correct hörse');
   }
+});
+
+test('keeps the spaces of a password, typed or from a pipe', async () => {
+  for (const password of [' a b ', '  ', '\t', 'a\u00a0']) {
+    assert.is(await readPassword('', Readable.from([`${password}\n`])), password);
+  }
+  assert.is((await type(' a b ', '\r')).password, ' a b ');
 });
 
 test('reads a password of 64 KiB from a pipe', async () => {

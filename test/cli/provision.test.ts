@@ -277,12 +277,14 @@ test('replaces the file that a link leads to, not the link', async () => {
   assert.not.equal(readFileSync(out, 'utf8'), before);
 });
 
-test('refuses to replace a file that others could read', async () => {
+test('refuses to replace a file that its group or others could read or write', async () => {
   await provision();
-  chmodSync(out, 0o644);
-  const { code, stderr } = await provision('--force');
-  assert.is(code, 2);
-  assert.match(stderr, /others may read/);
+  for (const mode of [0o640, 0o604, 0o620, 0o602, 0o644]) {
+    chmodSync(out, mode);
+    const { code, stderr } = await provision('--force');
+    assert.is(code, 2, mode.toString(8));
+    assert.match(stderr, /others may read/);
+  }
 });
 
 test('writes nothing through a link that leads nowhere', async () => {
