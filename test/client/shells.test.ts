@@ -686,6 +686,8 @@ for (const [what, { behaviour, whenReady, seen }] of Object.entries(ENDINGS)) {
       const [code, tell, goodbye] = expected;
       assert.is(told[0]!.code, code);
       assert.match(told[0]!.tell, tell);
+      const mistake = await client.ask({ misspelt: 'hello' } as never).catch((error) => error);
+      assert.match(mistake.tell, /misspelt/); // which has nothing to do with the end of the connection
       if (goodbye === undefined) return;
       await until(() => hub.seen.goodbyes.length > 0);
       assert.equal(hub.seen.goodbyes, [goodbye]);
