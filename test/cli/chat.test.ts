@@ -273,6 +273,14 @@ test('ask and chat tell the hub which program they are, in which language they a
   assert.equal(languages, ['en-us', 'en-us', 'fr-ca', 'fr-ca']);
 });
 
+test('ask --json has the disclosure also if the question failed after it', async () => {
+  const there = await playHub('hub-1', ({ type }, _say, socket) => type === 'message' && socket.terminate());
+  const { code, stdout } = await runProgram(['ask', there, 'hello', '--json', '--allow-plaintext']);
+  const { message, ...json } = JSON.parse(stdout);
+  assert.equal([code, json], [1, { disclosure: { language: 'en' }, error: 'dropped' }]);
+  assert.match(message, /connection was lost/);
+});
+
 test('ask does not wait for a second connection', async () => {
   let connections = 0;
   let reject = (_: Error): void => {};

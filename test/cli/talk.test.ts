@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
@@ -108,9 +109,13 @@ test('the authority file next to an identity is trusted only if the hub wrote it
     assert.not.ok(await isTrusted());
     chmodSync(path, 0o600);
   }
-  renameSync(stored, `${stored}.away`);
-  assert.not.ok(await isTrusted());
-  renameSync(`${stored}.away`, stored);
+  for (const path of [ca, stored]) {
+    renameSync(path, `${path}.away`);
+    assert.not.ok(await isTrusted());
+    symlinkSync(`${path}.away`, path); // as an archive may have them
+    assert.not.ok(await isTrusted());
+    renameSync(`${path}.away`, path);
+  }
   assert.ok(await isTrusted());
 });
 
