@@ -48,7 +48,8 @@ export class HubProgram {
 
   /** @returns its exit status */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number> {
-    const child = this.#child!;
+    const child = this.#child;
+    if (child === undefined) throw new Error('an earlier test has not started the hub again');
     const ended = once(child, 'close');
     child.kill(signal);
     await until(() => child.exitCode !== null || child.signalCode !== null);
