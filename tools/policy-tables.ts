@@ -6,7 +6,6 @@ import {
   POLICY_ENDINGS,
   POLICY_STATES,
   type PolicyEnding,
-  type PolicyFacts,
   type PolicyState,
   type Verdict,
 } from '../src/policy/tables.ts';
@@ -53,8 +52,8 @@ function diagram(): string {
 
 /** The possible verdicts after a connection has ended in a state. */
 function verdictsIn(state: PolicyState): Verdict[] {
-  const own = POLICY_ENDINGS.find(({ when }) => when.state === state);
-  const rows = own ? [own] : POLICY_ENDINGS.filter(({ when }) => when.state === undefined);
+  const own = POLICY_ENDINGS.find((row) => row.state === state);
+  const rows = own ? [own] : POLICY_ENDINGS.filter((row) => row.state === undefined);
   return rows.map(({ verdict }) => verdict);
 }
 
@@ -62,20 +61,20 @@ function endings(rows: readonly PolicyEnding[]): string {
   const named = (value: string | undefined): string => (value === undefined ? 'any' : code(value));
   return table(
     ['in state', '`retry`', '`reason`', '`error.code`', 'pattern', 'was ready', 'decision'],
-    rows.map(({ when, verdict, asks, usesXxAlone }) => [
-      named(when.state),
-      named(when.retry),
-      named(when.reason),
-      `${named(when.error)}${repeated(when)}`,
-      when.pattern ?? 'any',
-      when.wasReady === undefined ? 'either' : when.wasReady ? 'yes' : 'no',
-      `${asks ? '`ask`, and dial after a pause' : VERDICTS[verdict]}${usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
+    rows.map((row) => [
+      named(row.state),
+      named(row.retry),
+      named(row.reason),
+      `${named(row.error)}${repeated(row)}`,
+      row.pattern ?? 'any',
+      row.wasReady === undefined ? 'either' : row.wasReady ? 'yes' : 'no',
+      `${row.asks ? '`ask`, and dial after a pause' : VERDICTS[row.verdict]}${row.usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
     ]),
   );
 }
 
 /** A row's condition on an earlier connection that ended with the same error. */
-function repeated({ isRepeated, isPskFresh }: PolicyFacts): string {
+function repeated({ isRepeated, isPskFresh }: PolicyEnding): string {
   if (!isRepeated) return '';
   return isPskFresh ? ', again, with a PSK derived for the connection' : ', again, with nothing heard';
 }

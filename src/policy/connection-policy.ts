@@ -18,9 +18,10 @@ import { drawBytes } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import type { ClientOptions } from '../session/client-options.ts';
+import { findRow } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
-import { AFTER_VERDICT, findPolicyEnding, POLICY_STATES, type PolicyState } from './tables.ts';
+import { AFTER_VERDICT, POLICY_ENDINGS, POLICY_STATES, type PolicyState } from './tables.ts';
 
 /** Call `begin` after this many milliseconds, and connect if it returns options. */
 export interface DialDecision {
@@ -301,7 +302,7 @@ export class ConnectionPolicy {
     const isTrusted = isSteady || this.hasHeard;
     if (isSteady) this.limit = this.times.basePause!;
     if (isTrusted) this.doubt = undefined;
-    const { verdict, asks, usesXxAlone } = findPolicyEnding({
+    const { verdict, asks, usesXxAlone } = findRow(POLICY_ENDINGS, {
       state: this.phase,
       retry,
       reason,

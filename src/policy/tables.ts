@@ -72,8 +72,7 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
 }
 
 /** The action after a connection has ended, if all these facts hold. */
-export interface PolicyEnding {
-  readonly when: PolicyFacts;
+export interface PolicyEnding extends PolicyFacts {
   readonly verdict: Verdict;
   /** Whether a person is asked meanwhile. */
   readonly asks?: true;
@@ -83,30 +82,21 @@ export interface PolicyEnding {
 
 /** The actions after a connection has ended. The first row that matches counts. */
 export const POLICY_ENDINGS: readonly PolicyEnding[] = [
-  { when: { state: 'leaving' }, verdict: 'rest' },
-  { when: { state: 'resting' }, verdict: 'rest' },
-  { when: { state: 'returning' }, verdict: 'redial' },
-  { when: { state: 'asking' }, verdict: 'ask' },
-  { when: { retry: 'never' }, verdict: 'ask' },
-  { when: { error: 'psk-differs', isPskFresh: true, isRepeated: true }, verdict: 'ask' },
-  { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },
-  { when: { error: 'client-key-refused', isRepeated: true }, verdict: 'ask' },
+  { state: 'leaving', verdict: 'rest' },
+  { state: 'resting', verdict: 'rest' },
+  { state: 'returning', verdict: 'redial' },
+  { state: 'asking', verdict: 'ask' },
+  { retry: 'never', verdict: 'ask' },
+  { error: 'psk-differs', isPskFresh: true, isRepeated: true, verdict: 'ask' },
+  { error: 'text-after-ready', isRepeated: true, verdict: 'ask' },
+  { error: 'client-key-refused', isRepeated: true, verdict: 'ask' },
   // A clock is set, a certificate renewed, a hub updated without the client.
-  { when: { error: 'certificate-refused' }, verdict: 'pause', asks: true },
-  { when: { error: 'protocol-version' }, verdict: 'pause', asks: true },
-  { when: { error: 'access-refused' }, verdict: 'pause' }, // before message 1, so the pattern does not matter
-  { when: { reason: 'refused', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
-  { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },
+  { error: 'certificate-refused', verdict: 'pause', asks: true },
+  { error: 'protocol-version', verdict: 'pause', asks: true },
+  { error: 'access-refused', verdict: 'pause' }, // before message 1, so the pattern does not matter
+  { reason: 'refused', pattern: 'KKpsk0', wasReady: false, verdict: 'redial', usesXxAlone: true },
+  { reason: 'timeout', pattern: 'KKpsk0', wasReady: false, verdict: 'redial', usesXxAlone: true },
   // Older hubs refuse like this, and so does a hub over HTTPS. The pin is not suspect: anybody can bring it about.
-  { when: { error: 'dropped', pattern: 'KKpsk0', wasReady: false }, verdict: 'pause', usesXxAlone: true },
-  { when: {}, verdict: 'pause' },
+  { error: 'dropped', pattern: 'KKpsk0', wasReady: false, verdict: 'pause', usesXxAlone: true },
+  { verdict: 'pause' },
 ];
-
-/** The first row that matches. The last row matches everything. */
-export function findPolicyEnding(facts: PolicyFacts): PolicyEnding {
-  for (let i = 0; ; i++) {
-    const row = POLICY_ENDINGS[i]!;
-    const names = Object.keys(row.when) as (keyof PolicyFacts)[];
-    if (names.every((name) => row.when[name] === facts[name])) return row;
-  }
-}

@@ -231,7 +231,7 @@ export function findFailure(
 }
 
 /** The first row of a table that matches all facts. Each table ends with a row that matches everything. */
-function findRow<Row extends object>(table: readonly Row[], facts: object): Row {
+export function findRow<Row extends object>(table: readonly Row[], facts: object): Row {
   const names = Object.keys(facts);
   for (let i = 0; ; i++) {
     const row = table[i]!;

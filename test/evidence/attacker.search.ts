@@ -72,8 +72,8 @@ test('finds that a person is asked about a key that a hub has accepted', () => {
 });
 
 test('finds that a person is asked after one refusal of the key', () => {
-  const row = POLICY_ENDINGS.find(({ when }) => when.error === 'client-key-refused')!;
-  withPatched(row as { when: object }, 'when', { error: 'client-key-refused' }, () => {
+  const row = POLICY_ENDINGS.find(({ error }) => error === 'client-key-refused')!;
+  withPatched(row as { isRepeated?: boolean | undefined }, 'isRepeated', undefined, () => {
     const way = explore(SETTINGS[0]!, WIRE!).ways.get('a person is asked: `client-key-refused`');
     assert.is(way?.length, 1);
   });

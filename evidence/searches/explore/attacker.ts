@@ -107,7 +107,7 @@ export const SETTINGS: readonly Setting[] = [
 
 /** An end of a connection that was ready, if a person is asked about the second one in a row. Another one is as good as none. */
 function isAskedAbout(doubt: unknown): unknown {
-  return POLICY_ENDINGS.some(({ when }) => when.isRepeated === true && when.error === doubt) && doubt;
+  return POLICY_ENDINGS.some(({ isRepeated, error }) => isRepeated === true && error === doubt) && doubt;
 }
 
 /** What an attacker has brought about, by name, with the shortest way there. */

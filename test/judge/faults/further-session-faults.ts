@@ -236,14 +236,10 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'wasReady && now - since >= this.times.steadyAfter!',
       'wasReady',
     ]),
-    broken('a person is never asked', [
-      POLICY_TABLES,
-      "  { when: { retry: 'never' }, verdict: 'ask' },\n",
-      '',
-    ]),
+    broken('a person is never asked', [POLICY_TABLES, "  { retry: 'never', verdict: 'ask' },\n", '']),
     broken('a hub that loses sessions is dialled for ever', [
       POLICY_TABLES,
-      "  { when: { error: 'text-after-ready', isRepeated: true }, verdict: 'ask' },\n",
+      "  { error: 'text-after-ready', isRepeated: true, verdict: 'ask' },\n",
       '',
     ]),
     broken('a deadline starts anew at each call', [
@@ -261,11 +257,7 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       '(isEarly && this.hasOldTimer)',
       '(isEarly && next === undefined)',
     ]),
-    broken('goodbye is forgotten', [
-      POLICY_TABLES,
-      "  { when: { state: 'leaving' }, verdict: 'rest' },\n",
-      '',
-    ]),
+    broken('goodbye is forgotten', [POLICY_TABLES, "  { state: 'leaving', verdict: 'rest' },\n", '']),
     broken('pauses go on growing after resume', [
       POLICY,
       'this.limit = this.times.basePause!;\n    this.hasDiffered',

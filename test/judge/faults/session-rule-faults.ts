@@ -296,7 +296,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-147': broken('a KKpsk0 that met silence is repeated', [
     'src/policy/tables.ts',
-    "  { when: { reason: 'timeout', pattern: 'KKpsk0', wasReady: false }, verdict: 'redial', usesXxAlone: true },\n",
+    "  { reason: 'timeout', pattern: 'KKpsk0', wasReady: false, verdict: 'redial', usesXxAlone: true },\n",
     '',
   ]),
 };
