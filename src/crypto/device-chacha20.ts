@@ -79,12 +79,12 @@ function turn(row: bigint, lower: bigint, up: bigint): bigint {
  * The keystream of consecutive blocks, the first block lowest, as four rows. Half of a row is 8 bytes of the keystream, below
  * others.
  */
-function rowsOf(state: readonly bigint[], first: number, count: number): bigint[] {
+function rowsOf(state: readonly bigint[], count: number): bigint[] {
   const each = EACH >> (ROW * BigInt(MOST_BLOCKS - count));
   let a = state[0]! * each;
   let b = state[1]! * each;
   let c = state[2]! * each;
-  let d = (state[3]! + BigInt(first)) * each + (NUMBERS & (each * 7n));
+  let d = state[3]! * each + (NUMBERS & (each * 7n));
   for (let round = 0; round < 2 * DOUBLE_ROUNDS; round++) {
     a = (a + b) & ALL;
     d = rotate(d ^ a, 16n);
@@ -104,7 +104,7 @@ function rowsOf(state: readonly bigint[], first: number, count: number): bigint[
     a + state[0]! * each,
     b + state[1]! * each,
     c + state[2]! * each,
-    d + (state[3]! + BigInt(first)) * each + (NUMBERS & (each * 7n)),
+    d + state[3]! * each + (NUMBERS & (each * 7n)),
   ];
   for (let i = 0; i < 4; i++) {
     const sum = sums[i]! & ALL;
@@ -124,13 +124,13 @@ export const chacha20InRows: ChaCha20 = (key, nonce, count) => {
     rows.push(row);
   }
   let stream: bigint[] = [];
-  let next = 0;
-  let left = 0;
+  let left = 0; // blocks of the stream
   return (block) => {
     if (left === 0) {
-      left = Math.min(count - next, MOST_BLOCKS);
-      stream = rowsOf(rows, next, left);
-      next += left;
+      left = Math.min(count, MOST_BLOCKS);
+      stream = rowsOf(rows, left);
+      count -= left;
+      rows[3]! += BigInt(left); // the counter is the lowest word
     }
     left--;
     for (let i = 0; i < 4; i++) {

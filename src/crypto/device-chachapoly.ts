@@ -15,7 +15,7 @@ import { type ChaCha20, chacha20, type Keystream, viewOf } from './device-chacha
 /** Of ChaCha20, in bytes. */
 const BLOCK = 64;
 /** Of Poly1305. */
-const PIECE = 16;
+export const PIECE = 16;
 
 /** The mask for r (section 2.5). */
 const CLAMP = 0x0ffffffc0ffffffc0ffffffc0fffffffn;
@@ -29,7 +29,7 @@ const SIGNS = 0x80000000_80000000_80000000_80000000n;
  * Reads 16 bytes. A word with its sign flipped is less than 2^31, so XS need not compute in floating point. It has getBigUint64
  * too, which on some microcontrollers reads 4 bytes of the 8.
  */
-function pieceAt(view: DataView, at: number): bigint {
+export function pieceAt(view: DataView, at: number): bigint {
   let piece = 0n;
   for (let i = 12; i >= 0; i -= 4) piece = (piece << 32n) + BigInt(view.getInt32(at + i, true) ^ SIGN);
   return piece + SIGNS;
@@ -116,25 +116,21 @@ class ChaChaPoly implements Cipher {
   }
 
   open(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
-    return this.openTo(false, nonce, associatedData, sealed);
+    return this.openInPlace(nonce, associatedData, sealed, true);
   }
 
-  openInPlace(nonce: Uint8Array, associatedData: Uint8Array, sealed: Uint8Array): Uint8Array | undefined {
-    return this.openTo(true, nonce, associatedData, sealed);
-  }
-
-  /** Decrypts in place, or a copy. */
-  private openTo(
-    isInPlace: boolean,
+  /** @param isCopied - whether the plaintext has memory of its own instead */
+  openInPlace(
     nonce: Uint8Array,
     associatedData: Uint8Array,
     sealed: Uint8Array,
+    isCopied?: boolean,
   ): Uint8Array | undefined {
     const ciphertext = sealed.subarray(0, -TAG_LENGTH);
     const message = this.begin(nonce, ciphertext.length);
     const tag = tagOf(message, associatedData, ciphertext);
     if (!equalBytes(tag, sealed.subarray(-TAG_LENGTH))) return undefined;
-    const plaintext = isInPlace ? ciphertext : new Uint8Array(ciphertext);
+    const plaintext = isCopied ? new Uint8Array(ciphertext) : ciphertext;
     xor(message, plaintext);
     return plaintext;
   }

@@ -3,9 +3,10 @@
  * more of a device's heap. Like all arithmetic with BigInt, it is not constant-time.
  */
 import { assertBytes } from '../arguments.ts';
-import { bytesToHex, hexToBytes } from '../bytes.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { CryptoProvider } from './crypto.ts';
+import { viewOf } from './device-chacha20.ts';
+import { PIECE, pieceAt } from './device-chachapoly.ts';
 
 /** 2^255 - 19. */
 const P = 2n ** 255n - 19n;
@@ -17,19 +18,16 @@ const ABOVE_264 = P << 10n;
 const BASE_POINT = new Uint8Array(KEY_LENGTH);
 BASE_POINT[0] = 9;
 
-/** A little-endian number of 32 bytes, whose highest byte is masked. */
-function decode(bytes: Uint8Array, topMask: number): bigint {
-  const reversed = new Uint8Array(KEY_LENGTH);
-  for (let i = 0; i < KEY_LENGTH; i++) reversed[KEY_LENGTH - 1 - i] = bytes[i]!;
-  reversed[0]! &= topMask;
-  return BigInt(`0x${bytesToHex(reversed)}`);
+/** A little-endian number of 32 bytes, whose highest bit is ignored. */
+function decode(bytes: Uint8Array): bigint {
+  const view = viewOf(bytes);
+  return ((pieceAt(view, PIECE) << 128n) | pieceAt(view, 0)) & LOW_255;
 }
 
 function encode(value: bigint): Uint8Array {
-  const hex = value.toString(16);
   const bytes = new Uint8Array(new ArrayBuffer(KEY_LENGTH)); // which V8 does not move (copyBytes)
-  const digits = hexToBytes(hex.length % 2 === 0 ? hex : `0${hex}`)!;
-  for (let i = 0; i < digits.length; i++) bytes[i] = digits[digits.length - 1 - i]!;
+  const view = viewOf(bytes);
+  for (let i = 0; i < 4; i++) view.setBigUint64(8 * i, value >> BigInt(64 * i), true); // which takes the lowest 64 bits
   return bytes;
 }
 
@@ -57,8 +55,10 @@ function invert(x: bigint): bigint {
 
 /** The Montgomery ladder, in the names of the RFC. */
 function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
-  const k = (decode(privateKey, 0x3f) & ~7n) | (1n << 254n);
-  const x1 = decode(publicKey, 0x7f);
+  assertBytes(privateKey, 'privateKey', KEY_LENGTH);
+  assertBytes(publicKey, 'publicKey', KEY_LENGTH);
+  const k = (decode(privateKey) | (1n << 254n)) & ~7n;
+  const x1 = decode(publicKey);
   let x2 = 1n;
   let z2 = 0n;
   let x3 = x1;
@@ -91,13 +91,6 @@ function x25519(privateKey: Uint8Array, publicKey: Uint8Array): Uint8Array {
 }
 
 export const deviceX25519: CryptoProvider['x25519'] = {
-  publicKey(privateKey) {
-    assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-    return x25519(privateKey, BASE_POINT);
-  },
-  sharedSecret(privateKey, publicKey) {
-    assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-    assertBytes(publicKey, 'publicKey', KEY_LENGTH);
-    return x25519(privateKey, publicKey);
-  },
+  publicKey: (privateKey) => x25519(privateKey, BASE_POINT),
+  sharedSecret: x25519,
 };
