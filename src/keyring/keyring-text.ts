@@ -7,7 +7,7 @@ import { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { findHub } from '../session/keyring-fields.ts';
-import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
+import { isJsonObject, type Json, type JsonObject, ownField, ownText } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
 import { stringifyJson } from '../wire/write-json.ts';
 import {
@@ -120,8 +120,8 @@ function readFields(input: string | Uint8Array, accessKey: string): JsonObject {
     throw errors.keyringVersion(VERSION);
   }
   if (!hasOnly(fields, FIELDS)) throw errors.badKeyring('is unknown or misspelt');
-  const owner = ownField(fields, 'access_key');
-  if (typeof owner !== 'string' || owner === '') throw errors.badKeyring('access_key is not a string');
+  const owner = ownText(fields, 'access_key');
+  if (!owner) throw errors.badKeyring('access_key is not a string');
   if (owner !== accessKey) {
     throw errors.otherIdentity();
   }
@@ -172,14 +172,12 @@ function readPins(entries: Json | undefined): HubPin[] {
   const pins: HubPin[] = [];
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!;
-    const isEntry = isJsonObject(entry) && hasOnly(entry, ['node_id', 'key']);
-    const nodeId = isEntry ? ownField(entry, 'node_id') : undefined;
-    const key = isEntry ? readKey(ownField(entry, 'key')) : undefined;
-    if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
+    const pin = isJsonObject(entry) && hasOnly(entry, ['node_id', 'key']) ? readEntry(entry) : undefined;
+    if (pin === undefined) {
       throw errors.badKeyring('pins has an entry that is not a node_id and a key of 32 bytes in hex');
     }
-    if (findHub(pins, nodeId) !== undefined) throw errors.badKeyring('pins has two keys for one hub');
-    pins.push({ nodeId, key });
+    if (findHub(pins, pin.nodeId) !== undefined) throw errors.badKeyring('pins has two keys for one hub');
+    pins.push(pin);
   }
   return pins;
 }
@@ -190,17 +188,22 @@ function readPsks(entries: Json | undefined): HubPsk[] {
   for (let i = 0; Array.isArray(entries) && i < entries.length; i++) {
     const entry = entries[i]!;
     if (!isJsonObject(entry)) continue;
-    const nodeId = ownField(entry, 'node_id');
-    const key = readKey(ownField(entry, 'key'));
+    const psk = readEntry(entry);
     const isProvisioned = ownField(entry, 'is_provisioned') ?? false;
-    if (typeof nodeId !== 'string' || nodeId === '' || key === undefined) {
-      if (isProvisioned !== false)
-        throw errors.badKeyring('psks has a provisioned entry that cannot be read');
-      continue;
-    }
     if (typeof isProvisioned !== 'boolean')
       throw errors.badKeyring('psks has an is_provisioned that is not a boolean');
-    if (findHub(psks, nodeId) === undefined) psks.push(hubPsk(nodeId, key, { isProvisioned }));
+    if (psk === undefined) {
+      if (isProvisioned) throw errors.badKeyring('psks has a provisioned entry that cannot be read');
+    } else if (findHub(psks, psk.nodeId) === undefined) {
+      psks.push(hubPsk(psk.nodeId, psk.key, { isProvisioned }));
+    }
   }
   return psks;
+}
+
+/** The node id and the key of an entry; `undefined` if one of them is missing or wrong. */
+function readEntry(entry: JsonObject): HubPin | undefined {
+  const nodeId = ownText(entry, 'node_id');
+  const key = readKey(ownField(entry, 'key'));
+  return nodeId && key ? { nodeId, key } : undefined;
 }

@@ -146,9 +146,9 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
     }
     case 'pin-suspect': {
       const pinned = findHub(pins, event.nodeId);
-      if (pinned === undefined || pinned.isSuspect) return keyring;
+      if (pinned === undefined) return keyring;
       const { nodeId, key } = pinned;
-      return changed(keyring, { pins: withEntry(pins, pinned, { nodeId, key, isSuspect: true }) }); // stored as it was
+      return changed(keyring, { pins: withEntry(pins, { nodeId, key, isSuspect: true }) }); // stored as it was
     }
     case 'psk':
       return findHub(psks, event.nodeId)?.isProvisioned
@@ -156,9 +156,9 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
         : withPsk(keyring, event.nodeId, event.key, false);
     case 'psk-suspect': {
       const stored = findHub(psks, event.nodeId);
-      if (stored === undefined || stored.isProvisioned || stored.isSuspect) return keyring;
+      if (stored === undefined || stored.isProvisioned) return keyring;
       const suspect = hubPsk(stored.nodeId, stored.key, { isSuspect: true });
-      return changed(keyring, { psks: withEntry(psks, stored, suspect) }); // stored as it was
+      return changed(keyring, { psks: withEntry(psks, suspect) }); // stored as it was
     }
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
       return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
@@ -251,33 +251,29 @@ export function pinHub(keyring: Keyring, nodeId: string, key: Uint8Array): Keyri
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
-  const { pins } = keyring;
-  const pinned = findHub(pins, nodeId);
-  if (pinned !== undefined && !pinned.isSuspect && equalBytes(pinned.key, key)) return keyring;
-  return changed(keyring, { pins: withEntry(pins, pinned, { nodeId, key: copyBytes(key) }) });
+  return changed(keyring, { pins: withEntry(keyring.pins, { nodeId, key: copyBytes(key) }) });
 }
 
 /** A keyring with the PSK of a hub, not suspect; the same keyring if it already has that PSK. */
 function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisioned: boolean): Keyring {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  const { psks } = keyring;
-  const stored = findHub(psks, nodeId);
-  if (
-    stored !== undefined &&
-    stored.isProvisioned === isProvisioned &&
-    !stored.isSuspect &&
-    equalBytes(stored.key, psk)
-  ) {
-    return keyring;
-  }
   const entry = hubPsk(nodeId, copyBytes(psk), { isProvisioned });
-  return changed(keyring, { psks: withEntry(psks, stored, entry) });
+  return changed(keyring, { psks: withEntry(keyring.psks, entry) });
 }
 
-/** A list with an entry, in place of another one or at its end. */
-function withEntry<Entry>(entries: readonly Entry[], old: Entry | undefined, entry: Entry): readonly Entry[] {
-  return old === undefined ? entries.concat(entry) : entries.map((other) => (other === old ? entry : other));
+/** A list with the entry of a hub, in place of another one or at its end; the same list if it already has that entry. */
+function withEntry<Entry extends HubPin & { readonly isProvisioned?: boolean }>(
+  entries: readonly Entry[],
+  entry: Entry,
+): readonly Entry[] {
+  const old = findHub(entries, entry.nodeId);
+  if (old === undefined) return entries.concat(entry);
+  const isSame =
+    !old.isSuspect === !entry.isSuspect &&
+    old.isProvisioned === entry.isProvisioned &&
+    equalBytes(old.key, entry.key);
+  return isSame ? entries : entries.map((other) => (other === old ? entry : other));
 }
 
 /** Makes an entry, whose key does not enumerate. */
