@@ -144,9 +144,9 @@ export class ConnectionPolicy {
   private readonly waits: Times;
   private phase: PolicyState = 'idle';
   /** The limit of the next pause. */
-  private limit: number;
+  private limit!: number;
   /** When `begin` is due. */
-  private dueAt = -Infinity;
+  private dueAt!: number;
   /** When `dueAt` was decided: an earlier time shows that the clock was set back. */
   private decidedAt = -Infinity;
   /** Whether the timer of a pause that was cut short may still be running. */
@@ -159,15 +159,15 @@ export class ConnectionPolicy {
    * The code that the latest connection ended with that was ready; `undefined` if the hub was heard on it, or if it was
    * steady.
    */
-  private doubt: string | undefined = undefined;
+  private doubt: string | undefined;
   /** Whether a connection ended with `psk-differs`, and none has been ready since. */
-  private hasDiffered = false;
+  private hasDiffered!: boolean;
   /** Whether no connection was ready since the start, or since `resume`. */
-  private isStarting = true;
+  private isStarting!: boolean;
   /** When the first of several ends with `not-reachable` in a row was, at a start; `undefined` if the latest was another one. */
-  private unreachedSince: number | undefined = undefined;
+  private unreachedSince: number | undefined;
   /** The code that the latest connection ended with, without `kk-refused`, unless a steady one came after it. */
-  private lastCode: string | undefined = undefined;
+  private lastCode: string | undefined;
   /** Whether the PSK was derived for this connection. */
   private isPskFresh = false;
   private readonly onKkFailure: 'replace-pin' | 'keep-pin';
@@ -188,7 +188,7 @@ export class ConnectionPolicy {
       Object.keys(DEADLINES),
       'deadlines.',
     );
-    this.limit = this.times.basePause!;
+    this.restart();
     this.onKkFailure = assertChoice(own.onKkFailure, 'onKkFailure', ['replace-pin', 'keep-pin']);
   }
 
@@ -283,6 +283,11 @@ export class ConnectionPolicy {
     if (next === undefined) return;
     this.cutShort();
     this.phase = next;
+    this.restart();
+  }
+
+  /** Forgets how connections have ended. */
+  private restart(): void {
     this.dueAt = -Infinity;
     this.limit = this.times.basePause!;
     this.hasDiffered = false;
