@@ -102,8 +102,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ],
     [
       HANDSHAKE,
-      'new SymmetricState(crypto, protocolName(pattern, suite), cipherName)',
-      "new SymmetricState(crypto, protocolName(pattern, suite).replace('psk2', 'psk0'), cipherName)",
+      'new SymmetricState(crypto, nameOf(pattern, suite), cipherNameOf(suite))',
+      "new SymmetricState(crypto, nameOf(pattern, suite).replace('psk2', 'psk0'), cipherNameOf(suite))",
     ],
   ),
   fault('kk-psk1-instead-of-psk0', NOISE, 'psk: the psk token of KKpsk0 stands as in psk1;', [
@@ -198,7 +198,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'no-associated-data',
     NOISE,
     'associated data: there is none',
-    [SYMMETRIC, 'encryptWithAd(this.hash, plaintext)', 'encryptWithAd(EMPTY, plaintext)'],
+    [SYMMETRIC, 'encryptWithAd(withRoom(plaintext), this.hash)', 'encryptWithAd(withRoom(plaintext))'],
     [SYMMETRIC, 'decryptWithAd(this.hash, sealed)', 'decryptWithAd(EMPTY, sealed)'],
   ),
   fault(
@@ -290,7 +290,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'top-bit-masked',
     NOISE,
     ['keys: the unused top bit of a public key is cleared', 'accepts what has to be refused'],
-    [HANDSHAKE, 'this.re = copyBytes(field);', 'this.re = copyBytes(field);\n        this.re[31] &= 0x7f;'],
+    [
+      HANDSHAKE,
+      'this.re = this.mixEphemeral(copyBytes(field));',
+      'field[31]! &= 0x7f;\n        this.re = this.mixEphemeral(copyBytes(field));',
+    ],
   ),
   fault(
     'trailing-bytes-ignored',
@@ -420,8 +424,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   // Negotiation and PSK
   fault('hubs-order-of-suites', 'select session', 'selection: the hub’s list decides', [
     'src/session/negotiation.ts',
-    'for (let i = 0; i < ownSuites.length; i++) {\n    const suite = ownSuites[i]!;\n    if (suites.indexOf(suite) < 0) continue;',
-    'for (let i = 0; i < suites.length; i++) {\n    const suite = suites[i] as Suite;\n    if (ownSuites.indexOf(suite) < 0) continue;',
+    'ownSuites.filter((name) => suites.indexOf(name) >= 0)[0]',
+    '(suites as Suite[]).filter((name) => ownSuites.indexOf(name) >= 0)[0]',
   ]),
   fault(
     'kk-without-a-pin',
@@ -429,14 +433,14 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ['selection: KKpsk0 is taken without a pin', 'pin: KKpsk0 is used although the pin is suspect'],
     [
       'src/session/negotiation.ts',
-      "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
-      "if (patterns.indexOf('KKpsk0') >= 0)",
+      "pinned && patterns.indexOf('KKpsk0') >= 0 ?",
+      "patterns.indexOf('KKpsk0') >= 0 ?",
     ],
   ),
   fault('kk-not-offered', 'select session', 'selection: KKpsk0 is taken although it is not offered', [
     'src/session/negotiation.ts',
-    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
-    'if (pinned)',
+    "pinned && patterns.indexOf('KKpsk0') >= 0 ? 'KKpsk0' : 'XXpsk2';\n  if (patterns.indexOf(pattern) < 0)",
+    "pinned ? 'KKpsk0' : 'XXpsk2';\n  if (!pinned && patterns.indexOf(pattern) < 0)",
   ]),
   fault(
     'xx-assumed',
@@ -445,12 +449,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       'selection: XXpsk2 is taken although it is not offered',
       'accepts what has to be refused: what is required, to a client without a pin that may only use KKpsk0',
     ],
-    ['src/session/negotiation.ts', "if (patterns.indexOf('XXpsk2') >= 0) return", 'return'],
+    [
+      'src/session/negotiation.ts',
+      'if (patterns.indexOf(pattern) < 0) throw errors.noCommonPattern();\n',
+      '',
+    ],
   ),
   fault('never-kk', 'select session', 'selection: KKpsk0 is never taken', [
     'src/session/negotiation.ts',
-    "if (pinned && patterns.indexOf('KKpsk0') >= 0)",
-    "if (pinned && patterns.indexOf('KK') >= 0)",
+    "pinned && patterns.indexOf('KKpsk0') >= 0 ?",
+    "pinned && patterns.indexOf('KK') >= 0 ?",
   ]),
   fault('psk-memory', 'psk', 'psk: Argon2id has 19456 KiB', [
     'src/session/psk.ts',
@@ -534,8 +542,8 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'accepts what has to be refused, such as: a final chunk at the start',
     [
       'src/wire/frame-joiner.ts',
-      'if (this.kind === undefined) throw errors.chunkWithoutStart();',
-      'if (this.kind === undefined) return undefined;',
+      'if (kind === undefined) throw errors.chunkWithoutStart();',
+      'if (kind === undefined) return undefined;',
     ],
   ),
   fault(

@@ -93,8 +93,8 @@ export const PORTER_LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('tag-before-the-ciphertext', 'handshake seal open session', 'tag: it comes before the ciphertext', [
     CIPHER,
-    'const sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);\n',
-    'const last = this.cipher!.seal(this.nonce, associatedData, plaintext);\n    const sealed = new Uint8Array([...last.subarray(-16), ...last.subarray(0, -16)]);\n',
+    'const sealed = this.cipher!.seal(this.nonce, associatedData, buffer);\n',
+    'const last = this.cipher!.seal(this.nonce, associatedData, buffer);\n    const sealed = new Uint8Array([...last.subarray(-16), ...last.subarray(0, -16)]);\n',
   ]),
   fault(
     'first-payload-in-clear',
@@ -112,8 +112,8 @@ export const PORTER_LIBRARY_FAULTS: readonly Fault[] = [
     ],
     [
       SYMMETRIC,
-      '    const sealed = this.keyedCipherState().encryptWithAd(this.hash, plaintext);\n',
-      '    const sealed = this.mixed < 2 ? copyBytes(plaintext) : this.keyedCipherState().encryptWithAd(this.hash, plaintext);\n',
+      '    const sealed = this.keyedCipherState().encryptWithAd(withRoom(plaintext), this.hash);\n',
+      '    const sealed = this.mixed < 2 ? copyBytes(plaintext) : this.keyedCipherState().encryptWithAd(withRoom(plaintext), this.hash);\n',
     ],
     [
       SYMMETRIC,

@@ -28,10 +28,10 @@ export { deriveTopics } from '../../src/mqtt-topics/topics.ts';
 export { argon2id } from '../../src/noise/argon2id.ts';
 export { HandshakeState } from '../../src/noise/handshake-state.ts';
 export {
+  cipherNameOf,
   PATTERNS,
   type Pattern,
   protocolName,
-  SUITES,
   type Suite,
   type Token,
 } from '../../src/noise/patterns.ts';

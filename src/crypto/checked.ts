@@ -148,7 +148,7 @@ export class CheckedCrypto {
 
   /** The cipher of that name, which the crypto must have, under a key of 32 bytes. */
   createCipher(cipherName: CipherName, key: Uint8Array): CheckedCipher {
-    return new CheckedCipher(attempt(() => this.ciphers[cipherName]!(key), `ciphers.${cipherName}`));
+    return new CheckedCipher(attempt(() => this.ciphers[cipherName]!(key), cipherName));
   }
 }
 
@@ -192,22 +192,15 @@ export class CheckedCipher {
     this.cipher = cipher;
   }
 
-  seal(nonce: Uint8Array, associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
-    return callInjected(
-      plaintext.length + TAG_LENGTH,
-      () => this.cipher.seal(nonce, associatedData, plaintext),
-      'seal',
-    );
-  }
-
   /**
    * @param buffer - the plaintext, and 16 bytes more; encrypted in place if the cipher can, otherwise left unchanged
    * @returns the sealed message: `buffer` or a new array
    */
-  sealInPlace(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Bytes {
+  seal(nonce: Uint8Array, associatedData: Uint8Array, buffer: Uint8Array): Bytes {
     const { cipher } = this;
     if (cipher.sealInPlace === undefined) {
-      return this.seal(nonce, associatedData, buffer.subarray(0, buffer.length - TAG_LENGTH));
+      const plaintext = buffer.subarray(0, buffer.length - TAG_LENGTH);
+      return callInjected(buffer.length, () => cipher.seal(nonce, associatedData, plaintext), 'seal');
     }
     attempt(() => cipher.sealInPlace!(nonce, associatedData, buffer), 'sealInPlace');
     return buffer as Bytes;

@@ -1,5 +1,5 @@
 /** CipherState (Noise spec, section 5.1): a cipher key and the counter that each nonce is built from. */
-import { type Bytes, EMPTY as NO_ASSOCIATED_DATA, wipe } from '../bytes.ts';
+import { type Bytes, concatBytes, EMPTY as NO_ASSOCIATED_DATA, wipe } from '../bytes.ts';
 import type { CheckedCipher, CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
@@ -31,25 +31,17 @@ export class CipherState {
   }
 
   /**
-   * EncryptWithAd, which needs a key.
+   * EncryptWithAd, which needs a key; in place, if the cipher can.
+   * @param buffer - the plaintext followed by 16 bytes for the tag
+   * @param associatedData - default none, as in transport messages
+   * @returns the sealed message: `buffer` or a new array
    * @throws LocalError `nonce-exhausted` at the reserved nonce 2^64 - 1, `crypto-failed`
    */
-  encryptWithAd(associatedData: Uint8Array, plaintext: Uint8Array): Bytes {
-    this.assertNonceLeft();
-    const sealed = this.cipher!.seal(this.nonce, associatedData, plaintext);
-    this.countUp();
-    return sealed;
-  }
-
-  /**
-   * Seals a transport message in place, if the cipher can.
-   * @param buffer - the plaintext followed by 16 bytes for the tag; at most 65535 bytes
-   * @returns the message: `buffer` or a new array
-   * @throws LocalError `nonce-exhausted`, `crypto-failed`
-   */
-  sealMessage(buffer: Uint8Array): Bytes {
-    this.assertNonceLeft();
-    const sealed = this.cipher!.sealInPlace(this.nonce, NO_ASSOCIATED_DATA, buffer);
+  encryptWithAd(buffer: Uint8Array, associatedData: Uint8Array = NO_ASSOCIATED_DATA): Bytes {
+    if (this.isExhausted()) {
+      throw errors.nonceExhausted();
+    }
+    const sealed = this.cipher!.seal(this.nonce, associatedData, buffer);
     this.countUp();
     return sealed;
   }
@@ -90,12 +82,6 @@ export class CipherState {
     this.cipher = undefined;
   }
 
-  private assertNonceLeft(): void {
-    if (this.isExhausted()) {
-      throw errors.nonceExhausted();
-    }
-  }
-
   private isExhausted(): boolean {
     for (let i = 4; i < NONCE_LENGTH; i++) if (this.nonce[i] !== 0xff) return false;
     return true;
@@ -111,6 +97,11 @@ export class CipherState {
   }
 }
 opaque(CipherState.prototype, 'CipherState');
+
+/** A copy of a plaintext, and 16 bytes for the tag. */
+export function withRoom(plaintext: Uint8Array): Uint8Array {
+  return concatBytes([plaintext, new Uint8Array(TAG_LENGTH)]);
+}
 
 /** @throws RemoteError `message-too-short`, `message-too-long` */
 export function assertMessageLength(message: Uint8Array, shortest: number, longest: number): void {

@@ -5,7 +5,7 @@ import type { CryptoProvider, KeyPair, RandomBytes } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import type { HandshakeInputs } from './handshake.ts';
-import { isPattern, isSuite, PATTERNS, type Pattern, SUITES, type Suite } from './patterns.ts';
+import { cipherNameOf, isPattern, isSuite, PATTERNS, type Pattern, type Suite } from './patterns.ts';
 
 /** The options of a HandshakeState. */
 export interface HandshakeOptions {
@@ -70,7 +70,7 @@ export function readHandshakeOptions(options: HandshakeOptions): HandshakeInputs
   }
   if (!isPattern(pattern)) throw errors.expectedChoice('pattern', ['XXpsk2', 'KKpsk0']);
   if (!isSuite(suite)) throw errors.expected('suite', 'a suite such as "25519_ChaChaPoly_SHA256"');
-  const cipherName = SUITES[suite];
+  const cipherName = cipherNameOf(suite);
   if (crypto.ciphers[cipherName] === undefined) {
     throw errors.suiteUnavailable(cipherName);
   }

@@ -16,11 +16,11 @@ import { KEY_LENGTH, MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import { assertMessageLength, type CipherState } from './cipher-state.ts';
 import {
+  cipherNameOf,
   type HandshakePattern,
+  nameOf,
   PATTERNS,
   type Pattern,
-  protocolName,
-  SUITES,
   type Suite,
   type Token,
 } from './patterns.ts';
@@ -125,7 +125,6 @@ export class Handshake {
   /** @throws LocalError `crypto-failed` */
   constructor(inputs: HandshakeInputs) {
     const { crypto, isInitiator, pattern, suite, prologue, staticKey, remoteStaticKey } = inputs;
-    const cipherName = SUITES[suite];
     this.crypto = crypto;
     this.isInitiator = isInitiator;
     this.pattern = PATTERNS[pattern];
@@ -133,7 +132,7 @@ export class Handshake {
     this.isPaced = inputs.isPaced;
     this.s = staticKey;
     this.e = inputs.ephemeralKey;
-    this.symmetricState = new SymmetricState(crypto, protocolName(pattern, suite), cipherName);
+    this.symmetricState = new SymmetricState(crypto, nameOf(pattern, suite), cipherNameOf(suite));
     this.symmetricState.mixHash(prologue);
     if (remoteStaticKey !== undefined) {
       this.rs = copyBytes(remoteStaticKey);
@@ -271,9 +270,12 @@ export class Handshake {
     } else if (token !== 'e' && token !== 's') {
       this.mixDh(token, work);
     } else if (this.isOurTurn) {
-      work.parts.push(
-        token === 'e' ? this.createEphemeral() : this.symmetricState.encryptAndHash(this.s.publicKey),
-      );
+      if (token === 's') {
+        work.parts.push(this.symmetricState.encryptAndHash(this.s.publicKey));
+      } else {
+        this.e ??= newEphemeral(this.crypto, this.randomBytes!, this.s);
+        work.parts.push(this.mixEphemeral(this.e.publicKey));
+      }
     } else {
       const from = work.read;
       work.read += token === 'e' ? KEY_LENGTH : KEY_LENGTH + TAG_LENGTH;
@@ -281,8 +283,7 @@ export class Handshake {
       if (token === 's') {
         this.rs = this.open(field, errors.staticKeyNotAuthentic);
       } else {
-        this.re = copyBytes(field);
-        this.mixEphemeral(this.re);
+        this.re = this.mixEphemeral(copyBytes(field));
       }
     }
     // Prepares the cipher for the payload here, since the last step has the most work.
@@ -290,16 +291,11 @@ export class Handshake {
     return undefined;
   }
 
-  private createEphemeral(): Uint8Array {
-    this.e ??= newEphemeral(this.crypto, this.randomBytes!, this.s);
-    this.mixEphemeral(this.e.publicKey);
-    return this.e.publicKey;
-  }
-
   /** In patterns with a pre-shared key, an ephemeral key is mixed into the chaining key too (section 9.2). */
-  private mixEphemeral(ephemeral: Uint8Array): void {
+  private mixEphemeral(ephemeral: Uint8Array): Uint8Array {
     this.symmetricState.mixHash(ephemeral);
     this.symmetricState.mixKey(ephemeral);
+    return ephemeral;
   }
 
   /** Diffie-Hellman tokens name the initiator's key first. */

@@ -36,15 +36,9 @@ export const PATTERNS: { readonly [name in Pattern]: HandshakePattern } = {
   },
 };
 
-/** The cipher of each suite. */
-export const SUITES: { readonly [suite in Suite]: CipherName } = {
-  '25519_ChaChaPoly_SHA256': 'ChaChaPoly',
-  '25519_AESGCM_SHA256': 'AESGCM',
-};
-
 export const ALL_PATTERNS: readonly Pattern[] = /* @__PURE__ */ Object.keys(PATTERNS) as Pattern[];
 
-export const ALL_SUITES: readonly Suite[] = /* @__PURE__ */ Object.keys(SUITES) as Suite[];
+export const ALL_SUITES: readonly Suite[] = ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'];
 
 /** Whether a value is the name of a pattern that HandshakeState knows. */
 export function isPattern(value: unknown): value is Pattern {
@@ -54,6 +48,16 @@ export function isPattern(value: unknown): value is Pattern {
 /** Whether a value is the name of a suite that HandshakeState knows. */
 export function isSuite(value: unknown): value is Suite {
   return ALL_SUITES.indexOf(value as Suite) >= 0;
+}
+
+/** The cipher of a suite. */
+export function cipherNameOf(suite: Suite): CipherName {
+  return suite === '25519_ChaChaPoly_SHA256' ? 'ChaChaPoly' : 'AESGCM'; // a part of its name would be a string in RAM
+}
+
+/** The name of a Noise protocol. */
+export function nameOf(pattern: Pattern, suite: Suite): string {
+  return `Noise_${pattern}_${suite}`;
 }
 
 /**
@@ -69,5 +73,5 @@ export function isSuite(value: unknown): value is Suite {
  * console.log(protocolName('XXpsk2', '25519_ChaChaPoly_SHA256')); // Noise_XXpsk2_25519_ChaChaPoly_SHA256
  */
 export function protocolName(pattern: Pattern, suite: Suite): string {
-  return readArgument('pattern', () => `Noise_${pattern}_${suite}`);
+  return readArgument('pattern', () => nameOf(pattern, suite));
 }

@@ -4,7 +4,7 @@ import type { CheckedCrypto } from '../crypto/checked.ts';
 import type { CipherName } from '../crypto/crypto.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import { CipherState } from './cipher-state.ts';
+import { CipherState, withRoom } from './cipher-state.ts';
 
 export class SymmetricState {
   private readonly crypto: CheckedCrypto;
@@ -73,7 +73,7 @@ export class SymmetricState {
 
   /** EncryptAndHash. Patterns with a pre-shared key have a cipher key before anything is sealed (section 9.2). */
   encryptAndHash(plaintext: Uint8Array): Bytes {
-    const sealed = this.keyedCipherState().encryptWithAd(this.hash, plaintext);
+    const sealed = this.keyedCipherState().encryptWithAd(withRoom(plaintext), this.hash);
     this.mixHash(sealed);
     return sealed;
   }

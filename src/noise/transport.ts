@@ -7,7 +7,7 @@ import { EndingGuard } from '../guard.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { CipherState } from './cipher-state.ts';
+import { type CipherState, withRoom } from './cipher-state.ts';
 import type { SessionKeys } from './handshake.ts';
 
 /**
@@ -105,7 +105,7 @@ export class Transport {
   private seal(bytes: Uint8Array, hasRoom: boolean): Bytes {
     this.guard.enter();
     try {
-      return this.sending.sealMessage(hasRoom ? bytes : withRoom(bytes));
+      return this.sending.encryptWithAd(hasRoom ? bytes : withRoom(bytes));
     } catch (error) {
       throw this.fail(error);
     } finally {
@@ -127,12 +127,6 @@ export class Transport {
   }
 }
 opaque(Transport.prototype, 'Transport');
-
-function withRoom(plaintext: Uint8Array): Uint8Array {
-  const buffer = new Uint8Array(plaintext.length + TAG_LENGTH);
-  buffer.set(plaintext);
-  return buffer;
-}
 
 function assertAtMost(longest: number, bytes: Uint8Array, name: string): void {
   if (bytes.length > longest) {

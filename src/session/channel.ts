@@ -166,7 +166,7 @@ export class Channel<State extends string, Event extends { readonly type: string
   }
 
   /** Enters the state that follows a step. */
-  reach(step: Step): void {
+  reach(step: Step | 'psk'): void {
     this.state = this.transitions[this.state as State][step]!;
   }
 
@@ -189,7 +189,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     const count = countFrames(payload.length);
     for (let i = 0; i < count; i++) {
       const next = count === 1 && frame !== undefined ? frame : frameAt(kind, payload, i, TAG_LENGTH);
-      messages.push(this.cipherStates!.sending.sealMessage(next));
+      messages.push(this.cipherStates!.sending.encryptWithAd(next));
     }
     return messages;
   }
@@ -201,7 +201,8 @@ export class Channel<State extends string, Event extends { readonly type: string
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
       if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();
     }
-    if (data.length > this.maxFrame) throw errors.frameTooLong(this.maxFrame);
+    const { maxFrame } = this;
+    if (data.length > maxFrame) throw errors.frameTooLong(maxFrame);
     this.state = this.transitions[this.state as State].frame!;
     const frame = receiving.openMessage(data, this.inPlace);
     this.peerProved = true;
@@ -220,9 +221,12 @@ export class Channel<State extends string, Event extends { readonly type: string
     let isSealing = false;
     this.guard.enter();
     try {
-      const frame = kind === 'json' ? encode(content) : undefined;
-      if (frame === undefined) assertBytes(content, 'bytes');
-      const payload = frame === undefined ? (content as Uint8Array) : payloadOf(frame);
+      let frame: Bytes | undefined;
+      let payload = content as Uint8Array;
+      if (kind === 'json') {
+        frame = encode(content);
+        payload = payloadOf(frame);
+      } else assertBytes(content, 'bytes');
       if (payload.length > MAX_MESSAGE) {
         throw errors.messageTooLong(payload, MAX_MESSAGE);
       }

@@ -9,7 +9,7 @@
  *    that the keyring has goes to `psk`. Otherwise `psk-needed` asks for one, and `providePsk` passes it to `psk`.
  * 3. `psk` makes the Noise handshake and writes message 1. `advance` takes every step of Noise from here on. If it needs a shared
  *    secret from outside, or the session is paced, it emits `waiting`, and `resume` continues with `advance`.
- * 4. `noise` reads message 2. If that fails, `explained` and `unopened` name the cause, and put the pin or the PSK in doubt.
+ * 4. `noise` reads message 2. If that fails, `advance` and `unopened` name the cause, and put the pin or the PSK in doubt.
  * 5. `takePayload` compares the hub's key with the pin, and emits `psk` and `pin`: the hub has proved that it knows the
  *    password. A suspect pin is confirmed or replaced. Under XXpsk2, `advance` then writes message 3, with this client's static key.
  * 6. `finish` replaces the handshake by the keys of the session, seals the client's HELLO and emits `ready`. `release` has then
@@ -33,7 +33,7 @@ import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE_2_PAYLOAD } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake, newEphemeral, noSecrets, wipeSecrets } from '../noise/handshake.ts';
-import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
+import { nameOf, type Pattern, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { composeEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import type { Reassembled } from '../wire/frame-joiner.ts';
@@ -82,8 +82,6 @@ export class ClientHandshake implements Side<ClientState> {
   private pin: Bytes | undefined = undefined;
   /** Whether the pin is suspect: XXpsk2 shows whether it is stale. */
   private isSuspect = false;
-  /** Whether the PSK must come from `providePsk`. */
-  private asksForPsk = false;
   /** The PSK from `providePsk`, until it is proved. */
   private derivedPsk: Bytes | undefined = undefined;
   /** The encoding that message 2 named. */
@@ -132,9 +130,10 @@ export class ClientHandshake implements Side<ClientState> {
     const { channel, nodeId } = this;
     const { crypto, keyring } = this.plan!;
     const stored = findHub(keyring.psks, nodeId);
-    if (stored !== undefined && !stored.isSuspect) channel.take('psk', stored.key);
-    else {
-      this.asksForPsk = true;
+    if (stored !== undefined && !stored.isSuspect) {
+      channel.reach('psk');
+      this.begin(stored.key);
+    } else {
       channel.emit({ type: 'psk-needed', nodeId, salt: copyBytes(crypto.sha256(utf8ToBytes(nodeId))) });
     }
   }
@@ -164,7 +163,7 @@ export class ClientHandshake implements Side<ClientState> {
     this.prologue = concatBytes([
       this.prologue!,
       canonicalJson(payload),
-      utf8ToBytes(protocolName(pattern, suite)),
+      utf8ToBytes(nameOf(pattern, suite)),
     ]);
     if (pin === undefined) {
       if (keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
@@ -174,8 +173,13 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   psk(psk: Uint8Array): void {
+    this.derivedPsk = copyBytes(psk);
+    this.begin(psk);
+  }
+
+  /** Begins the Noise handshake. */
+  private begin(psk: Uint8Array): void {
     const { crypto, message1Payload, isPaced } = this.plan!;
-    if (this.asksForPsk) this.derivedPsk = copyBytes(psk);
     const handshake = new Handshake({
       crypto,
       isInitiator: true,
@@ -217,7 +221,10 @@ export class ClientHandshake implements Side<ClientState> {
     try {
       message = step();
     } catch (error) {
-      throw error instanceof RemoteError ? this.explained(error) : error;
+      if (!(error instanceof RemoteError)) throw error;
+      if (error.code === 'payload-not-authentic') throw this.unopened();
+      if (this.pattern === 'KKpsk0') this.doubtPin();
+      throw error;
     }
     const handshake = this.handshake!;
     if (message === undefined) {
@@ -267,10 +274,8 @@ export class ClientHandshake implements Side<ClientState> {
   }
 
   private finish(handshake: Handshake): void {
-    const { channel, nodeId, encoding, peer, binarize } = this;
+    const { channel } = this;
     const { hello } = this.plan!;
-    const pattern = this.pattern!;
-    const suite = this.suite!;
     const { handshakeHash, remoteStaticKey } = channel.establish(handshake);
     // The default session is this connection's own: its id comes from the handshake hash.
     const session = { session_id: bytesToHex(handshakeHash.subarray(0, 16)) };
@@ -280,23 +285,16 @@ export class ClientHandshake implements Side<ClientState> {
     channel.reach('done');
     channel.emit({
       type: 'ready',
-      nodeId,
-      pattern,
-      suite,
+      nodeId: this.nodeId,
+      pattern: this.pattern!,
+      suite: this.suite!,
       hubKey: remoteStaticKey,
       handshakeHash,
       sessionId: sessionIdOf(greeting),
-      encoding,
-      peer,
-      binarize,
+      encoding: this.encoding,
+      peer: this.peer,
+      binarize: this.binarize,
     });
-  }
-
-  /** Emits the doubts that an unreadable message 2 raises, and returns an error that names the cause. */
-  private explained(error: RemoteError): RemoteError {
-    if (error.code === 'payload-not-authentic') return this.unopened();
-    if (this.pattern === 'KKpsk0') this.doubtPin();
-    return error;
   }
 
   /** Emits the doubts that are raised if the payload of message 2 does not open, or opens to noise, and returns the error. */

@@ -32,7 +32,7 @@ import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
-import { type Pattern, protocolName, type Suite } from '../noise/patterns.ts';
+import { nameOf, type Pattern, type Suite } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { type Envelope, parseEnvelope, writeEnvelope } from '../wire/envelope.ts';
 import type { Reassembled } from '../wire/frame-joiner.ts';
@@ -127,7 +127,7 @@ export class HubHandshake implements Side<HubState> {
       isInitiator: false,
       pattern: this.pattern,
       suite: this.suite,
-      prologue: concatBytes([this.boundPrologue, utf8ToBytes(protocolName(this.pattern, this.suite))]),
+      prologue: concatBytes([this.boundPrologue, utf8ToBytes(nameOf(this.pattern, this.suite))]),
       psk: this.presharedKey!,
       staticKey: this.staticKey!,
       remoteStaticKey: this.pattern === 'KKpsk0' ? this.clientKey : undefined,

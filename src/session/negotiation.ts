@@ -1,9 +1,9 @@
 /** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
 
 import { readArgument } from '../arguments.ts';
-import type { CipherName, CryptoProvider } from '../crypto/crypto.ts';
+import type { CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
-import type { Pattern, Suite } from '../noise/patterns.ts';
+import { cipherNameOf, type Pattern, type Suite } from '../noise/patterns.ts';
 import { isStringArray } from '../wire/handshake.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES } from './options.ts';
 
@@ -25,13 +25,11 @@ export interface NoiseSelection {
 
 /** The suites that a crypto supports, in its order of preference. */
 export function suitesOf(crypto: Pick<CryptoProvider, 'ciphers'>): Suite[] {
-  const suites: Suite[] = [];
-  const names = Object.keys(crypto.ciphers) as CipherName[];
-  for (let i = 0; i < names.length; i++) {
-    const suite = `25519_${names[i]!}_SHA256` as Suite;
-    if (OFFERED_SUITES.indexOf(suite) >= 0 && crypto.ciphers[names[i]!] !== undefined) suites.push(suite);
-  }
-  return suites;
+  return Object.keys(crypto.ciphers)
+    .map((name) => `25519_${name}_SHA256` as Suite)
+    .filter(
+      (suite) => OFFERED_SUITES.indexOf(suite) >= 0 && crypto.ciphers[cipherNameOf(suite)] !== undefined,
+    );
 }
 
 /**
@@ -70,14 +68,11 @@ export function select(
   ownSuites: readonly Suite[],
   pinned: boolean,
 ): NoiseSelection {
-  for (let i = 0; i < ownSuites.length; i++) {
-    const suite = ownSuites[i]!;
-    if (suites.indexOf(suite) < 0) continue;
-    if (pinned && patterns.indexOf('KKpsk0') >= 0) return { pattern: 'KKpsk0', suite };
-    if (patterns.indexOf('XXpsk2') >= 0) return { pattern: 'XXpsk2', suite };
-    throw errors.noCommonPattern();
-  }
-  throw errors.noCommonSuite();
+  const suite = ownSuites.filter((name) => suites.indexOf(name) >= 0)[0];
+  if (suite === undefined) throw errors.noCommonSuite();
+  const pattern = pinned && patterns.indexOf('KKpsk0') >= 0 ? 'KKpsk0' : 'XXpsk2';
+  if (patterns.indexOf(pattern) < 0) throw errors.noCommonPattern();
+  return { pattern, suite };
 }
 
 /**

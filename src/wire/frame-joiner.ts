@@ -6,14 +6,7 @@ import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import type { JsonObject } from './json.ts';
-import {
-  MARKER_BINARY,
-  MARKER_FINAL,
-  MARKER_FIRST_JSON,
-  MARKER_JSON,
-  MARKER_MIDDLE,
-  type MessageKind,
-} from './markers.ts';
+import { MARKER_FINAL, MARKER_FIRST_JSON, MARKER_JSON, MARKER_MIDDLE, type MessageKind } from './markers.ts';
 
 /**
  * The purpose of a payload of bytes. To a hub: `raw_audio` for a microphone, `stt_audio_transcribe` for speech to turn into
@@ -94,34 +87,29 @@ export class FrameJoiner {
     const marker = frame[0]!;
     const payload = frame.subarray(1) as Bytes;
     if (marker > MARKER_FINAL) throw errors.unknownMarker(marker);
-    if (marker === MARKER_MIDDLE || marker === MARKER_FINAL) {
-      if (this.kind === undefined) throw errors.chunkWithoutStart();
-      return this.addChunk(this.kind, payload, marker === MARKER_FINAL);
+    if (marker < MARKER_MIDDLE) {
+      if (this.kind !== undefined) throw errors.messageWhileOpen();
+      const kind = marker === MARKER_JSON || marker === MARKER_FIRST_JSON ? 'json' : 'binary';
+      if (marker < MARKER_FIRST_JSON) return this.complete(kind, payload, payload.length);
+      this.kind = kind;
     }
-    if (this.kind !== undefined) throw errors.messageWhileOpen();
-    if (marker === MARKER_JSON) return this.complete('json', payload, payload.length);
-    if (marker === MARKER_BINARY) return this.complete('binary', payload, payload.length);
-    this.kind = marker === MARKER_FIRST_JSON ? 'json' : 'binary';
-    return this.addChunk(this.kind, payload, false);
+    const { kind } = this;
+    if (kind === undefined) throw errors.chunkWithoutStart();
+    this.length += payload.length;
+    if (this.length > this.maxMessage) this.destroy();
+    else this.keep(kind, payload, this.length);
+    if (marker !== MARKER_FINAL) return undefined;
+
+    const { length } = this;
+    this.kind = undefined;
+    this.length = 0;
+    return this.finish(kind, length);
   }
 
   /** Wipes the kept part of an unfinished message. Allocates nothing. */
   destroy(): void {
     wipe(this.kept);
     this.kept = EMPTY;
-  }
-
-  /** Adds a chunk to the open message. */
-  private addChunk(kind: MessageKind, payload: Bytes, last: boolean): Reassembled | undefined {
-    this.length += payload.length;
-    if (this.length > this.maxMessage) this.destroy();
-    else this.keep(kind, payload, this.length);
-    if (!last) return undefined;
-
-    const { length } = this;
-    this.kind = undefined;
-    this.length = 0;
-    return this.finish(kind, length);
   }
 
   /**

@@ -219,9 +219,9 @@ function recordLink(): RecordedLink {
 function chunk(hub: HubSession, marker: number, text: string): Uint8Array {
   const frame = Buffer.concat([Buffer.from([marker]), Buffer.from(text), Buffer.alloc(16)]);
   const { channel } = hub as unknown as {
-    channel: { cipherStates: { sending: { sealMessage(buffer: Uint8Array): Uint8Array } } };
+    channel: { cipherStates: { sending: { encryptWithAd(buffer: Uint8Array): Uint8Array } } };
   };
-  return channel.cipherStates.sending.sealMessage(new Uint8Array(frame));
+  return channel.cipherStates.sending.encryptWithAd(new Uint8Array(frame));
 }
 
 function recordSessions(): RecordedSession[] {

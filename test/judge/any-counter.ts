@@ -8,7 +8,7 @@ import { hex, toHex } from '../../ports/typescript/values.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { LocalError, RemoteError } from '../../src/errors.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
-import { SUITES, type Suite } from '../../src/noise/patterns.ts';
+import { cipherNameOf, type Suite } from '../../src/noise/patterns.ts';
 import { Transport } from '../../src/noise/transport.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
@@ -36,7 +36,7 @@ export function createAdapterWithAnyCounter(crypto: CryptoProvider): (request: F
 }
 
 function transportAt(crypto: CryptoProvider, { suite, key, counter }: Fields): Transport {
-  const cipher = SUITES[suite as Suite];
+  const cipher = cipherNameOf(suite as Suite);
   const states = [0, 1].map(() => {
     const state = new CipherState(new CheckedCrypto(crypto), cipher);
     state.initializeKey(hex(key));

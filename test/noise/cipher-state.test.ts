@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { Cipher, CipherName } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { CipherState } from '../../src/noise/cipher-state.ts';
+import { CipherState, withRoom } from '../../src/noise/cipher-state.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 import { hex, toHex } from '../world/vectors.ts';
 
@@ -65,7 +65,7 @@ for (const name of CIPHERS) {
     const sending = keyed(name);
     const receiving = keyed(name);
     for (let counter = 0n; counter < 4n; counter++) {
-      assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, counter));
+      assert.is(toHex(sending.encryptWithAd(withRoom(TEXT), DATA)), sealedAt(name, counter));
       assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, counter))), TEXT);
     }
   });
@@ -75,7 +75,7 @@ for (const name of CIPHERS) {
       const sending = at(name, counter);
       const receiving = at(name, counter);
       for (const each of [counter, counter + 1n]) {
-        assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, each));
+        assert.is(toHex(sending.encryptWithAd(withRoom(TEXT), DATA)), sealedAt(name, each));
         assert.equal(receiving.decryptWithAd(DATA, hex(sealedAt(name, each))), TEXT);
       }
     });
@@ -83,9 +83,9 @@ for (const name of CIPHERS) {
 
   test(`${name} seals at 2^64 - 2, then refuses the reserved nonce every time`, () => {
     const sending = at(name, RESERVED - 1n);
-    assert.is(toHex(sending.encryptWithAd(DATA, TEXT)), sealedAt(name, RESERVED - 1n));
-    raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
-    raisesLocal(() => sending.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
+    assert.is(toHex(sending.encryptWithAd(withRoom(TEXT), DATA)), sealedAt(name, RESERVED - 1n));
+    raisesLocal(() => sending.encryptWithAd(withRoom(TEXT), DATA), 'nonce-exhausted');
+    raisesLocal(() => sending.encryptWithAd(withRoom(TEXT), DATA), 'nonce-exhausted');
   });
 
   test(`${name} opens at 2^64 - 2, then refuses the reserved nonce every time, authentic or not`, () => {
@@ -106,9 +106,9 @@ for (const name of CIPHERS) {
 
   test(`${name} restarts at 0 under a new key`, () => {
     const state = keyed(name);
-    state.encryptWithAd(DATA, TEXT);
+    state.encryptWithAd(withRoom(TEXT), DATA);
     state.initializeKey(new Uint8Array(KEY));
-    assert.is(toHex(state.encryptWithAd(DATA, TEXT)), sealedAt(name, 0n));
+    assert.is(toHex(state.encryptWithAd(withRoom(TEXT), DATA)), sealedAt(name, 0n));
   });
 }
 
@@ -120,7 +120,7 @@ test('never calls the cipher with the reserved nonce', () => {
   };
   const state = over({ seal: count, open: count });
   (state as unknown as { nonce: Uint8Array }).nonce.set(nonceOf('ChaChaPoly', RESERVED));
-  raisesLocal(() => state.encryptWithAd(DATA, TEXT), 'nonce-exhausted');
+  raisesLocal(() => state.encryptWithAd(withRoom(TEXT), DATA), 'nonce-exhausted');
   raisesRemote(() => state.decryptWithAd(DATA, TEXT), 'nonce-exhausted');
   assert.is(calls, 0);
 });
@@ -132,7 +132,7 @@ test('a cipher that throws while sealing is crypto-failed, with its error as the
       throw cause;
     },
   });
-  assert.is(raisesLocal(() => state.encryptWithAd(DATA, TEXT), 'crypto-failed').cause, cause);
+  assert.is(raisesLocal(() => state.encryptWithAd(withRoom(TEXT), DATA), 'crypto-failed').cause, cause);
 });
 
 test('a cipher that throws while opening is crypto-failed, with its error as the cause', () => {

@@ -146,7 +146,7 @@ const FAILING: [name: string, call: (fail: () => never) => unknown][] = [
     (fail) => create('initiator', 'KKpsk0', { staticKey: { ...PAIR, sharedSecret: fail } }).writeMessage(),
   ],
   [
-    'ciphers.ChaChaPoly',
+    'ChaChaPoly',
     (fail) =>
       create('initiator', 'XXpsk2', {
         crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: fail } },

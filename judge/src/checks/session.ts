@@ -17,11 +17,11 @@ import {
 import {
   bytesToUtf8,
   canonicalJson,
+  cipherNameOf,
   equalBytes,
   hexToBytes,
   nodeCrypto,
   parseJson,
-  SUITES,
   type Suite,
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
@@ -571,7 +571,7 @@ class Opener {
   #open(sealed: string, marker = 0): string | undefined {
     const message = hexToBytes(sealed);
     if (message === undefined || this.#key === undefined || this.#suite === undefined) return undefined;
-    const name = SUITES[this.#suite];
+    const name = cipherNameOf(this.#suite);
     const nonce = new Uint8Array(12);
     new DataView(nonce.buffer).setBigUint64(4, BigInt(this.count), name === 'ChaChaPoly');
     try {

@@ -5,12 +5,12 @@
 import {
   bytesToHex,
   type Cipher,
+  cipherNameOf,
   concatBytes,
   nodeCrypto,
   PATTERNS,
   type Pattern,
   protocolName,
-  SUITES,
   type Suite,
   type Token,
   utf8ToBytes,
@@ -275,12 +275,12 @@ export function openWith(
 }
 
 function cipherOf({ cipher }: Partial<Mistake>, suite: Suite, key: Uint8Array): Cipher {
-  if (cipher !== undefined && SUITES[suite] === 'ChaChaPoly') return otherCipher(cipher, key);
-  return nodeCrypto.ciphers[SUITES[suite]]!(key);
+  if (cipher !== undefined && cipherNameOf(suite) === 'ChaChaPoly') return otherCipher(cipher, key);
+  return nodeCrypto.ciphers[cipherNameOf(suite)]!(key);
 }
 
 function nonceWith(mistake: Partial<Mistake>, suite: Suite, counter: bigint): Uint8Array {
-  const littleEndian = (SUITES[suite] === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
+  const littleEndian = (cipherNameOf(suite) === 'ChaChaPoly') !== (mistake.nonce === 'other-order');
   const nonce = new Uint8Array(12);
   const view = new DataView(nonce.buffer);
   if (mistake.nonce === 'last-four') {

@@ -161,8 +161,8 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   'P-34': [
     broken('case does not count', [
       NEGOTIATION,
-      'if (suites.indexOf(suite) < 0) continue;',
-      'if (suites.map((name) => name.toLowerCase()).indexOf(suite.toLowerCase()) < 0) continue;',
+      'suites.indexOf(name) >= 0)',
+      'suites.map((each) => each.toLowerCase()).indexOf(name.toLowerCase()) >= 0)',
     ]),
   ],
   'P-35': [same('kk-without-a-pin'), same('xx-assumed'), same('never-kk')],

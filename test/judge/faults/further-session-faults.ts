@@ -62,8 +62,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'the code',
       broken('a damaged static key is taken for another password', [
         CLIENT,
-        "if (error.code === 'payload-not-authentic') return this.unopened();",
-        "if (error.code === 'payload-not-authentic' || error.code === 'static-key-not-authentic') return this.unopened();",
+        "if (error.code === 'payload-not-authentic') throw this.unopened();",
+        "if (error.code === 'payload-not-authentic' || error.code === 'static-key-not-authentic') throw this.unopened();",
       ]),
     ),
   ],

@@ -120,8 +120,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-35': same('kk-not-offered'),
   'P-36': broken('the pattern is looked for first', [
     NEGOTIATION,
-    'for (let i = 0; i < ownSuites.length; i++) {\n    const suite',
-    "if (patterns.indexOf('XXpsk2') < 0 && !(pinned && patterns.indexOf('KKpsk0') >= 0))\n    throw errors.noCommonPattern();\n  for (let i = 0; i < ownSuites.length; i++) {\n    const suite",
+    '  const suite = ownSuites',
+    "  if (patterns.indexOf('XXpsk2') < 0 && !(pinned && patterns.indexOf('KKpsk0') >= 0))\n    throw errors.noCommonPattern();\n  const suite = ownSuites",
   ]),
 
   // The prologue and the PSK
@@ -135,8 +135,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   // Noise
   'P-49': broken('the name of the protocol has no `Noise_`', [
     'src/noise/patterns.ts',
-    '() => `Noise_',
-    '() => `',
+    'return `Noise_',
+    'return `',
   ]),
   'P-50': same('name-always-hashed'),
   'P-51': same('own-static-key-hashed-first'),

@@ -134,8 +134,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-69': same('ready-at-message-2'),
   'P-70': broken('the encoding in message 2 is not told', [
     CLIENT,
-    'sessionId: sessionIdOf(greeting),\n      encoding,',
-    'sessionId: sessionIdOf(greeting),\n      encoding: undefined,',
+    'encoding: this.encoding,',
+    'encoding: undefined,',
   ]),
   'P-71': same('psk0-instead-of-psk2'),
 
