@@ -213,6 +213,7 @@ test('sends messages queued before end(), then says goodbye', async () => {
     hub.heard.slice(before).map((text) => JSON.parse(text).payload.type),
     ['last-0', 'last-1', 'last-2', 'last-3', 'last-4'],
   );
+  assert.is(hub.requests.at(-2), 'send_message'); // what the hub would answer to another poll is for nobody
 });
 
 /** Gives a message that was sent before time to arrive. */

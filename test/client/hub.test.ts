@@ -392,13 +392,18 @@ test('a client that is refused when it shows its key is never told as ready', as
   assert.equal(seen, ['ended']);
 });
 
-test('the hub says that a client names no access key', async () => {
+test('the hub says that a client names no access key, and looks for none', async () => {
   let said = '';
-  const one = await start({ onRefused: ({ message }) => (said = message) });
+  const asked: string[] = [];
+  const one = await start({
+    clients: { get: (accessKey: string) => void asked.push(accessKey) },
+    onRefused: ({ message }) => (said = message),
+  });
   const stranger = new WebSocket(`${one.url}/`);
   sockets.push(stranger.on('error', () => {}));
   await until(() => said !== '');
   assert.match(said, 'names no access key');
+  assert.equal(asked, []);
 });
 
 test('the hub says that a client which it refused speaks an older protocol', async () => {

@@ -113,6 +113,20 @@ test('a client that is stored with a PSK of the wrong length ends only its own s
   assert.is((await connectAs('kiosk-8').ask('hello')).reply.text, 'heard hello');
 });
 
+test('closing a connection that has ended does not end the next one of the same client', async () => {
+  const client = connectAs('kiosk-7');
+  await client.ask('hello');
+  const [ended] = hub.connections;
+  client.end();
+  await until(() => hub.connections.size === 0);
+  await connectAs('kiosk-7').ask('hello again');
+  ended!.close();
+  assert.equal(
+    [...hub.connections].map(({ state }) => state),
+    ['ready'],
+  );
+});
+
 test('a hub that loses its broker connects again, and its clients come back', async () => {
   const client = connectAs('kiosk-7');
   assert.is((await client.ask('hello')).reply.text, 'heard hello');
