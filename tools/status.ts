@@ -77,7 +77,7 @@ const README: Promises = {
   'Deriving the pre-shared key': ['refuses memory one byte short of 64 MiB'],
   'The library is tested on Moddable XS': ['test/engines/run'],
   'protocol.md states the protocol': ['every rule names its vectors, or says why there is none'],
-  'There are over 4000 test vectors': [
+  'There are over 5000 test vectors': [
     'README.md, the judge’s and docs/reference/devices.md say how many vectors there are, in thousands',
     'evidence/faults/run',
     'ports/go/judge',

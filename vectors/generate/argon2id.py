@@ -96,6 +96,8 @@ PSKS = [
     ("blanks around the password", ["PasswordAsUtf8"], f" {PASSWORD}\n", "hub-1"),
     ("a password longer than a block of BLAKE2b", ["PasswordAsUtf8"], 50 * "\u20ac", "hub-1"),
     ("a node id of several lines", ["NodeIdAsSent"], PASSWORD, PEM),
+    ("CR LF in the password", ["PasswordAsUtf8"], "correct\r\nhorse\r\n", "hub-1"),
+    ("CR LF in the node id", ["NodeIdAsSent"], PASSWORD, PEM.replace("\n", "\r\n")),
     ("U+0000 in the password and at its end", ["PasswordAsUtf8"], "correct\0horse\0", "hub-1"),
     ("U+0000 in the node id and at its end", ["NodeIdAsSent"], PASSWORD, "hub\0one\0"),
     ("a node id as long as the PEM of an RSA key of 4096 bits", ["NodeIdAsSent"], PASSWORD, RSA_PEM),

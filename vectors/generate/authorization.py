@@ -67,6 +67,7 @@ NO_URLS = [
     *["wss//hub.example", "wss://", "wss:///path", "wss://:443/", "wss://?query", "wss://#fragment"],
     *[f"{scheme}://hub.example/" for scheme in ["https", "http", "mqtts", "mqtt", "wsss", "ftp"]],
     *["wss://hub.example/#a", "wss://hub.example/?x=1#a", "wss://hub.example:0/", "wss://hub.example:65536/"],
+    *[f"wss://hub.example:{port}/" for port in ["65537", "70979", "4294967297", "18446744073709557295"]],
     *["wss://hub.example:port/", "wss://hub .example/", "wss://hub.example/\n", "wss://hub.example\\@other.example/"],
 ]
 

@@ -4,6 +4,7 @@
 """
 
 import json
+import zlib
 
 import files
 from bitstring import BitArray
@@ -297,6 +298,10 @@ def decoding():
     damaged[-1] ^= 1
     yield refused("a compressed payload with another checksum", ["Compressed"], "bad-compression", bytes(damaged))
     yield refused("JSON where a compressed payload is due", ["Compressed"], "bad-compression", b"\x83" + message[1:14] + b"{}")
+    gzipped, deflated = (zlib.compressobj(wbits=bits) for bits in (31, -15))
+    for form, stream in [("gzip", gzipped), ("deflate alone", deflated)]:
+        stream = stream.compress(canonical(SPEAK)) + stream.flush()
+        yield refused(f"{form} in place of zlib", ["Compressed"], "bad-compression", bits((16, 0x8300), stream))
     yield refused("metadata that are not compressed", ["Compressed"], "bad-compression", b"\x83" + plain(b"{}", b"{}")[1:])
     array = written("bus", "{}", {}, compressed=True)
     stream = written("bus", '{"a":[]}', "[]", compressed=True)

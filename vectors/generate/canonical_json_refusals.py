@@ -19,6 +19,7 @@ NOT_JSON = [
     ("Null with a capital", "[Null]"),
     ("a word cut short", "[tru]"),
     ("a word and a letter", "[truex]"),
+    *((f"the word {word}", f"[{word}]") for word in ["trve", "trux", "fa1se", "falsy", "nill", "nulL", "nil", "yes"]),
     ("a line comment", "[1]//"),
     ("a block comment", "[1/**/]"),
     ("a comma after the last element", "[1,]"),

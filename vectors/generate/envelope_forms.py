@@ -196,6 +196,11 @@ BAD_OFFERS = [
 ]
 
 
+def without_a_bit(text):
+    """The digits 0 to 9 without the bit 0x20, which some decoders set in order to fold letters."""
+    return "".join(chr(ord(digit) & ~0x20) if digit.isdigit() else digit for digit in text)
+
+
 def blank_for_zero(text):
     """The first pair of digits that begins with 0 has a blank there, which some decoders pass over."""
     at = next(at for at in range(0, len(text), 2) if text[at] == "0")
@@ -208,6 +213,11 @@ BAD_HEX = [
     ("0x before the digits", "Hex", "bad-hex", message_as(lambda text: f"0x{text}")),
     ("a blank among the digits", "Hex", "bad-hex", message_as(lambda text: f"{text[:2]} {text[2:]}")),
     ("a blank in place of a zero", "Hex", "bad-hex", message_as(blank_for_zero)),
+    ("control characters that are digits but for one bit", "Hex", "bad-hex", message_as(without_a_bit)),
+    ("a colon in place of a digit", "Hex", "bad-hex", message_as(lambda text: f"{text[:-1]}:")),
+    ("an at sign in place of a digit", "Hex", "bad-hex", message_as(lambda text: f"{text[:-1]}@")),
+    ("a grave accent in place of a digit", "Hex", "bad-hex", message_as(lambda text: f"{text[:-1]}`")),
+    ("a plus before the last digit", "Hex", "bad-hex", message_as(lambda text: f"{text[:-2]}+{text[-1]}")),
     ("a line feed after the digits", "Hex", "bad-hex", message_as(lambda text: f"{text}\n")),
     ("digits of full width", "Hex", "bad-hex", message_as(lambda text: text + "\uff11\uff12")),
     ("a number for msg", "Hex", "bad-hex", message_as(lambda text: 12)),

@@ -83,6 +83,9 @@ def transcripts(pattern, suite):
         ("counters to 300 in both directions", ["NonceOrder"], prologue, empty, many),
         ("empty and long transport messages", ["MessageLength"], prologue, empty, edges),
     ]
+    if suite == files.CHACHAPOLY:
+        longest = [bytes(65535 - 48), *empty[1:]]
+        cases.append(("message 1 of 65535 bytes", ["MessageLength"], prologue, longest, sizes[:2]))
     tests = [transcript(pattern, suite, *case) for case in cases]
     base = handshake_failures.Base(pattern, suite)
     comment = "the one that each failure is one change away from"
@@ -95,4 +98,4 @@ def build():
     groups = [group("Handshake", sides.SOURCE, transcripts(*combination)) for combination in combinations]
     groups += [group for combination in combinations for group in handshake_failures.groups(*combination)]
     description = "Noise XXpsk2 and KKpsk0: transcripts, and handshakes that must fail."
-    files.write("handshake", description, NOTES, groups, ["LowOrderKey"])
+    files.write("handshake", description, NOTES, groups, ["AfterFailure", "LowOrderKey"])

@@ -11,6 +11,10 @@ import handshake_sides as sides
 from files import canonical, group, invalid
 
 NOTES = {
+    "AfterFailure": (
+        "After a message that did not open comes the right one, which is refused, too: a failure ends the handshake "
+        "(Noise spec, section 5.3). Whoever accepts it goes on after a failure, or puts back what the failure changed."
+    ),
     "FlippedBit": (
         "One bit of a message is the other way round. Whoever accepts it did not check a tag, did not hash the whole "
         "message, or masked the top bit of a key before hashing it."
@@ -203,6 +207,19 @@ def replayed(base):
         yield base.failure("message 1 again as message 3", ["ReplayedMessage"], base.first_error(2), 2, again)
 
 
+def after_failure(base):
+    """The message that was changed, and then the right one."""
+    for index, message in enumerate(base.messages):
+        end = base.failure("", [], "payload-not-authentic", index, flipped(message, len(message) - 1, 0x01))
+        short = base.failure("", [], "message-too-short", index, message[: base.shortest(index) - 1])
+        for what, failure in [("with another tag", end), ("cut short", short)]:
+            steps = [*failure["steps"][:-1], {**failure["steps"][-1], "error": failure["error"]}]
+            steps.append({"do": "read", "message": message.hex()})
+            comment = f"message {index + 1} {what}, then the right one"
+            fields = {**failure, "comment": comment, "flags": ["AfterFailure"], "steps": steps}
+            yield {**fields, "otherErrors": ["wrong-state"]}
+
+
 def swapped_with_long_payload(base):
     """Message 1 reflected as message 2, long enough not to fail by its length."""
     long = Base(base.pattern, base.suite)
@@ -302,7 +319,7 @@ def refused_steps(base, options, messages):
 
 def groups(pattern, suite):
     base = Base(pattern, suite)
-    tests = [*disagreements(base), *flipped_bits(base), *truncated(base), *replayed(base)]
+    tests = [*disagreements(base), *flipped_bits(base), *truncated(base), *replayed(base), *after_failure(base)]
     if pattern == "XXpsk2":
         tests.append(swapped_with_long_payload(base))
         if suite == files.CHACHAPOLY:

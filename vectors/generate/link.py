@@ -6,7 +6,7 @@ The rules are those of docs/reference/sessions.md, "The link", of the session's 
 import files
 import peer
 from files import CHACHAPOLY
-from link_script import NODE_ID, REPLY_WAIT, WAIT, Link, finish, frame, handled, question, said, speech, tell, unsent
+from link_script import NODE_ID, REPLY_WAIT, WAIT, Link, finish, frame, handled, question, said, speech, tell, unmatched, unsent
 from peer import compact, envelope, flip, public_key
 from script import ANNOUNCEMENT, HELLO, offer_of, shake
 
@@ -98,6 +98,7 @@ NOTES = {
 
 NEXT = {"msg_type": "bus", "payload": {"type": "mycroft.mic.listen", "data": {}, "context": {}}}
 PING = {"msg_type": "ping", "payload": {}}
+ASKED = question("q-1")["payload"]["type"]
 
 
 def known(comment, *flags, **options):
@@ -125,10 +126,15 @@ def first_contacts():
     unsure.hear(NEXT, text(NEXT), unsure.stores(staticKeyIsFresh=False)).not_stored().hear(NEXT, text(NEXT)).lost().wake()
     unsure.hello().offer().answer(lambda it: [it.stores(staticKeyIsFresh=False)]).stored()
 
+    dropped = Link("a message that is dropped shows that the key was accepted", "FirstContact", fresh=True).start().connect()
+    reason = tell("dropped", kind="json", length=1, reason="not-utf8")
+    dropped.received(dropped.peer.seal(frame(0, b"\xff")), reason, dropped.stores(staticKeyIsFresh=False)).stored()
+    dropped.lost().wake()
+
     with_psk = Link("with a provisioned PSK", "FirstContact", psk="provisioned").start().hello().offer().answer().stored()
     elsewhere = known("of another hub", "FirstContact").start().hello("hub-2").offer().derived().answer().stored()
     fresh = known("a pinned hub is about to see a new key", "FirstContact", fresh=True).start().hello().offer()
-    return [first, unsure, with_psk, elsewhere, fresh]
+    return [first, unsure, dropped, with_psk, elsewhere, fresh]
 
 
 def reconnects():
@@ -382,6 +388,13 @@ def questions():
     busy_late = connected("two in one session: the second is late").asks("q-1").waits("q-2", timeout=3000)
     busy_late.wake(lambda it: [it.is_late("q-2", "wrong-state")])
     busy_late.wake(lambda it: [it.over("q-1", "timeout")])
+    denied = {"msg_type": "bus", "payload": {"type": "hive.policy.denied", "data": {"denied_type": ASKED}, "context": {}}}
+    unsure = connected("a refusal without an id, after another message: it may be for that one").asks("q-1")
+    unsure.send(NEXT, unsure.seal(NEXT)).after(9999).hear(denied, tell_event(type="hive.policy.denied"))
+    soft = connected("a soft failure, and speech after all").asks("q-1").heard("q-1").hear(unmatched("q-1")).after(4000)
+    soft.heard("q-1").hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
+    failed = connected("a soft failure, and nothing more").asks("q-1").heard("q-1").hear(unmatched("q-1"))
+    failed.wake(lambda it: [it.over("q-1", "unanswered")])
     repeated = connected("a request id that is in use").asks("q-1").ask("q-1", unsent(question("q-1"), "bad-argument"))
     person = asking("a person must act", policy={"onKkFailure": "keep-pin"}).waits("q-1").start().hello().offer()
     person.xx_alone, person.hub_static = True, person.other.hub_static
@@ -416,7 +429,7 @@ def questions():
     other_hub.wake(lambda it: [it.over("q-2", "spoken", "It is noon.")]).lost().wake().connect().asks("q-3")
     other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
-    tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, repeated, person]
+    tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, repeated, person]
     return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, both, fresh, without]
 
 
@@ -498,12 +511,18 @@ def own_failures():
     thrice.closed(*thrice.asking("no-socket"), error="no-socket").start().connect()
     between = fails(fails(known("a connection that was ready in between", "OwnFailure").start()).wake()).wake().connect().lost()
     fails(between.wake())
+    again = fails(fails(known("three failures after a connection that was ready", "OwnFailure").start()).wake()).wake().connect()
+    again = fails(fails(again.lost().wake()).wake()).wake()
+    again.closed(*again.asking("no-socket"), error="no-socket")
+    anew = fails(fails(known("`start` after three failures", "OwnFailure").start()).wake()).wake()
+    anew.closed(*anew.asking("no-socket"), error="no-socket").start()
+    fails(fails(anew).wake()).wake().connect()
     random = known("no random bytes for a pause", "OwnFailure").start()
     random.random.append(None)
     random.state = "asking"
     random.timers = {}
     random.closed(tell("close", error="dropped"), tell("ask", error="crypto-failed"), code=1006).start()
-    return [thrice, between, random]
+    return [thrice, between, again, anew, random]
 
 
 def persons():
@@ -513,7 +532,8 @@ def persons():
     during = acts("a change during a pause").lost()
     during.timers.pop("dial")
     during.step("change", during.stores(psks={}), change="forgetPsks").stored(*during.resumes().dial()).connect()
-    nothing = Link("a change that changes nothing", "Person", pinned=True).start().connect()
+    nothing = Link("a change that changes nothing", "Person", pinned=True)
+    nothing.step("change", *nothing.dial(), change="forgetPsks").connect().lost().wake().connect()
     early = Link("a change before `start`", "Person", psk="stored")
     early.step("change", early.stores(psks={}), change="forgetPsks").stored(*early.dial()).connect()
     online = acts("a change of a connection that is ready", questions=True).asks("q-1").waits("q-2")

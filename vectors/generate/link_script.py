@@ -50,6 +50,10 @@ def handled(id):
     return {"msg_type": "bus", "payload": {"type": "ovos.utterance.handled", "data": {}, "context": {"request_id": id}}}
 
 
+def unmatched(id):
+    return {"msg_type": "bus", "payload": {"type": "ovos.intent.unmatched", "data": {}, "context": {"request_id": id}}}
+
+
 def content(message):
     """A message that is passed to `send`: JSON as a value, or bytes."""
     return {"bytes": message.hex()} if isinstance(message, bytes) else {"message": message}

@@ -68,6 +68,9 @@ CHOSEN = [
      ["KKpsk2", "KK", "KKpsk0+psk2", XX], BOTH, BOTH, True, XX, CHACHAPOLY),
     ("names that are nearly ours before ours", ["UnknownName"],
      [*NEARLY_PATTERNS, XX], [*NEARLY_SUITES, CHACHAPOLY], BOTH, False, XX, CHACHAPOLY),
+    ("ours after 40 others", ["UnknownName"],
+     [*(f"XXpsk{n}" for n in range(3, 43)), XX], [*(f"25519_Cipher{n}_SHA256" for n in range(40)), CHACHAPOLY], BOTH, False,
+     XX, CHACHAPOLY),
     ("names that objects of JavaScript have already", ["UnknownName"],
      ["__proto__", "constructor", XX], ["toString", "__proto__", CHACHAPOLY], BOTH, True, XX, CHACHAPOLY),
 ]

@@ -470,6 +470,10 @@ def passwords():
         first("twice with a stored PSK, which anybody can bring about", False).differs(pause(4000), False),
         first("derived, and then stored").differs(pause(4000), False),
         first("with a lost connection in between").fails(LOSS, pause(4000)).differs(ask(PASSWORD)),
+        first("a connection that is lost after the derivation is no wrong password")
+        .begin()
+        .take(2000, PSK_NEEDED)
+        .take(3000, LOSS, pause(4000)),
         first("not if a connection was ready in between").drops(LOSS_LATER, pause(4000)).differs(pause(8000)),
         first("anew after a person has acted")
         .differs(ask(PASSWORD))
@@ -607,6 +611,19 @@ def timers():
         .take(3000, LOSS, pause(120000, "600000"))
         .no_begin(31000)
         .begin(48000),
+        Script("a resumption before the first dial cuts nothing short", "OldTimer", basePause=60000)
+        .resume(0)
+        .begin(0)
+        .take(1000, LOSS, pause(60000))
+        .begin(2000),
+        Script("a goodbye without a pause cuts nothing short", "OldTimer", basePause=60000)
+        .begin(0)
+        .goodbye(1)
+        .take(2, LOSS, REST)
+        .resume(3)
+        .begin(3)
+        .take(1000, LOSS, pause(60000))
+        .begin(2000),
         Script("a resumption after a question cuts nothing short", "OldTimer", basePause=60000)
         .fails(NEVER["unknown-hub"], ask(NEVER["unknown-hub"]))
         .resume(2000)
@@ -682,6 +699,13 @@ def resumptions():
         .no_begin(4)
         .take(5, REFUSED_CLIENT, AT_ONCE)
         .begin(),
+        Script("before the old connection has ended: only the next dial is at once", "Resume")
+        .begin(0)
+        .goodbye(2)
+        .resume(3)
+        .take(5, LOSS, AT_ONCE)
+        .fails(LOSS, pause(2000))
+        .fails(LOSS, pause(4000)),
         Script("and a goodbye again", "Resume").begin(0).goodbye(1).resume(2).goodbye(3).take(4, LOSS, REST).no_begin(5),
         Script("with a connection, it changes nothing", "Resume")
         .fails(LOSS, pause(2000))

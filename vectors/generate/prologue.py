@@ -107,6 +107,8 @@ def build():
         prologue("__proto__ in the HELLO", ["PrototypeKey"], {**HELLO, "__proto__": {"node_id": "x"}}, OFFER),
         prologue("__proto__ in the HANDSHAKE", ["PrototypeKey"], HELLO, {**OFFER, "__proto__": []}),
         prologue("constructor and toString", ["PrototypeKey"], {**HELLO, "constructor": 1}, {**OFFER, "toString": 1}),
+        prologue("70,000 bytes of HELLO", ["UnknownFields"], {**HELLO, "x": "h" * 70_000}, OFFER),
+        prologue("a HANDSHAKE of 70,000 bytes", ["UnknownFields"], HELLO, {**OFFER, "x": "h" * 70_000}),
         prologue("__proto__ as node id", ["PrototypeKey"], {"node_id": "__proto__"}, OFFER),
     ]
     tokens = [

@@ -75,8 +75,16 @@ def inputs(password, node_id):
     yield "salt: ends at U+0000", right, sha256(node_id.split("\0")[0])
     yield "salt: without U+0000", right, sha256(node_id.rstrip("\0"))
     yield "salt: BLAKE2b of 16 bytes", right, hashlib.blake2b(node_id.encode(), digest_size=16).digest()
+    yield "salt: first line", right, sha256(node_id.split("\n")[0])
+    yield "salt: last line feed", right, sha256(node_id.removesuffix("\n"))
+    yield "salt: CR LF", right, sha256(node_id.replace("\r\n", "\n"))
     for length in [63, 64, 127, 128, 255, 256, 511, 512]:
         yield f"salt: first {length}", right, sha256(node_id[:length])
+    yield "password: first line", password.split("\n")[0].encode(), salt
+    yield "password: last line feed", password.removesuffix("\n").encode(), salt
+    yield "password: CR LF", password.replace("\r\n", "\n").encode(), salt
+    for length in [31, 32, 63, 64, 71, 72, 99, 100, 127, 128]:
+        yield f"password: first {length} bytes", right[:length], salt
     yield "password: ends at U+0000", password.split("\0")[0].encode(), salt
     yield "password: without U+0000", password.rstrip("\0").encode(), salt
     yield "password: trimmed", password.strip().encode(), salt
@@ -119,13 +127,13 @@ def build(tests):
         right = password.encode(), sha256(node_id)
         is_plain = index == 0
         changes = [(name, *right, change) for name, change in parameters()] if is_plain else []
-        seen = {right}
+        names = {}  # by the inputs: several mistakes may lead to the same ones
         for name, *wrong in inputs(password, node_id):
-            if tuple(wrong) in seen or len(wrong[1]) < 8 or not wrong[0]:
+            if tuple(wrong) == right or len(wrong[1]) < 8 or not wrong[0]:
                 continue
-            seen.add(tuple(wrong))
             if is_plain or shows_only_here(name, tests[0]):
-                changes.append((name, *wrong, {}))
+                names.setdefault(tuple(wrong), []).append(name)
+        changes += [(" | ".join(each), *wrong, {}) for wrong, each in names.items()]
         if is_plain:
             found[hashlib.sha256(bytes.fromhex(test["psk"])).hexdigest()[:32]] = "hashed"
             with_data = Argon2id(salt=right[1], length=32, iterations=3, lanes=1, memory_cost=65536, ad=node_id.encode())

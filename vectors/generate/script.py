@@ -263,6 +263,7 @@ class Client(Script):
         other_pins=None,
         other_psks=None,
         session=GREETING_PAYLOAD["session"],
+        site_id=SITE_ID,
         seed="",
         keys=None,
         **options,
@@ -272,6 +273,7 @@ class Client(Script):
         self.node_id = hello["node_id"]
         self.has_psk = has_psk
         self.session = session
+        self.site_id = site_id
         self.is_suspect = "suspects" in options
         self.has_fresh_key = options.get("staticKeyIsFresh", False)
         known = keys.hub_public if pin is KNOWN or pattern == "KKpsk0" else pin
@@ -285,7 +287,7 @@ class Client(Script):
         self.peer = End("hub", *bound, hub_psk or keys.psk, keys.hub_static, keys.hub_ephemeral, keys.client_public)
         self.open(
             role="client",
-            siteId=SITE_ID,
+            siteId=site_id,
             staticKey=keys.client_static.hex(),
             ephemeralKey=keys.client_ephemeral.hex(),
             pins=self.pins,
@@ -353,7 +355,7 @@ class Client(Script):
             "encoding": encoding,
         }
         self.state = "ready"
-        greeting = envelope("hello", {**GREETING_PAYLOAD, "session": self.session})
+        greeting = envelope("hello", {**GREETING_PAYLOAD, "session": self.session, "site_id": self.site_id})
         keys = {"clientToHub": self.own.sending_key.hex(), "hubToClient": self.peer.sending_key.hex()}
         self.transport_keys = {"suite": self.suite, "keys": keys}
         return [*events, transmit(self.own.seal(frame(0, greeting.encode()))), ready]

@@ -271,6 +271,10 @@ NOTES = {
         "`ready` names the session id in the client's HELLO, or none if its session has none. An implementation that "
         "fails most likely adds an id of its own to a session that was given to it."
     ),
+    "SiteId": (
+        "`site_id` is the label as it was given, an empty one too. A failure most likely leaves an empty one out, writes null, or "
+        "trims it."
+    ),
     "StoredPsk": (
         "A PSK from the store is used without asking, if it is stored under the node id as it came. A failure most likely "
         "asks nevertheless, or changes the node id before it looks."

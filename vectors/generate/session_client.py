@@ -53,12 +53,15 @@ def connections(pattern, suite):
         .end(),
         client(" with a stored PSK", "StoredPsk").connect().hear("{}").end(),
         client(" with an encoding in message 2", "Message2Payload").connect(b'{"encoding": "JSON-HEX"}', "JSON-HEX"),
+        client(" with an empty encoding in message 2", "Message2Payload").connect(b'{"encoding": ""}', ""),
         client(" with an empty payload in message 2", "Message2Payload").connect(b""),
         client(" with a payload of 64 bytes in message 2", "Message2Length").connect(padded(64)),
         client(" with a hub whose node id has 4096 bytes", "NodeIdLength", hello={**HELLO, "node_id": "h" * 4096}, has_psk=False)
         .until_message_1()
         .answer(),
         client(" over MQTT, where the client speaks first", "Mqtt").step("start", transmit(ANNOUNCEMENT)).connect(),
+        client(" with an empty site id", "SiteId", site_id="").connect().hear("{}").end(),
+        client(" with blanks around its site id", "SiteId", site_id=" the caf\xe9 ").connect().end(),
         client(" with a session that has no id", "SessionId", session={"site_id": SITE_ID}).connect().hear("{}").end(),
         client(" without a session of its own", "DefaultSession", session=None).connect().hear("{}").end(),
     ]
@@ -124,9 +127,12 @@ def bound_fields(pattern):
         tests.append(client(f"HELLO with {what}", flag, hello={**HELLO, **fields}).until_message_1())
         tests.append(client(f"HANDSHAKE with {what}", flag, offer=offer(**fields)).until_message_1())
     noise = {**offer()["noise"], "x-vendor": {"b": 1.0, "a": []}}
-    tests.append(
-        client("HANDSHAKE with more in its noise object", "UnknownField", offer=offer(noise=noise)).until_message_1()
-    )
+    names = [f"XXpsk{n}" for n in range(3, 43)], [f"25519_Cipher{n}_SHA256" for n in range(40)]
+    many = offer_of([*names[0], "XXpsk2", "KKpsk0"], [*names[1], CHACHAPOLY])
+    tests += [
+        client("HANDSHAKE with more in its noise object", "UnknownField", offer=offer(noise=noise)).until_message_1(),
+        client("HANDSHAKE with 40 names before ours", "UnknownField", offer=many).until_message_1(),
+    ]
     older = {
         "handshake": False,
         "min_protocol_version": 0,

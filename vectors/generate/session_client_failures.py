@@ -1,6 +1,7 @@
 """Connections of a client under test that fail before `ready`."""
 
 import hashlib
+import itertools
 
 import tables
 from files import AESGCM, CHACHAPOLY
@@ -8,6 +9,7 @@ from peer import LOW_ORDER_POINTS, Keys, envelope, flip
 from script import HELLO, KNOWN, Client, offer_of, psk_suspect, shake
 
 STRANGER = Keys("another hub")
+WITH_A_ZERO = next(keys for keys in (Keys(f"a zero {n}") for n in itertools.count()) if keys.hub_public[0] == 0)
 BOTH_PATTERNS = offer_of(["XXpsk2", "KKpsk0"], [CHACHAPOLY])
 BAD_PAYLOADS = [
     ("is a list", b"[]"),
@@ -206,6 +208,15 @@ def wrong_secrets():
                 changed,
             )
             for which, at in [("first", 0), ("17th", 16), ("last", -1)]
+        ),
+        answered(
+            client(
+                "another key than the pinned one, and both begin with a zero",
+                "HubKeyChanged",
+                keys=WITH_A_ZERO,
+                pin=lambda key: flip(key, 1),
+            ),
+            changed,
         ),
         answered(
             client(

@@ -289,10 +289,12 @@ def bad_topics():
         for field in ["c2s_topic", "s2c_topic", "status_topic"]:
             tests.append(refused(f"{field}: {comment}", topic_prefix=PREFIX, **{field: topic}))
     long = "k" * (MAX_TOPIC + 1 - len("/status"))
+    longest = long[1:]
     letters = "k" + "\xe9" * ((len(long) - 1) // 2)
     assert len(letters.encode()) == len(long)
     return [
         *tests,
+        today("topic_prefix: 65535 bytes in the longest topic", "BadTopic", {"topic_prefix": longest}, longest),
         refused("access_key: a wildcard, in a derived topic", hub_id="hub-1", access_key="a+b"),
         refused("access_key: a blank, in a derived topic", hub_id="hub-1", access_key="a b"),
         refused("topic_prefix: 65536 bytes in the longest topic", topic_prefix=long),

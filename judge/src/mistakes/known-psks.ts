@@ -24,6 +24,9 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   'lower case': 'the node id is hashed in lower case; it is hashed as it came',
   NFC: 'the node id is normalized to NFC; it is hashed as it came',
   NFD: 'the node id is normalized to NFD; it is hashed as it came',
+  'first line': 'the node id is taken up to its first line feed; it is hashed as it came',
+  'last line feed': 'the line feed at the end of the node id is left out; it is hashed as it came',
+  'CR LF': 'CR LF in the node id becomes LF; it is hashed as it came',
   'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
   'with NUL': 'the node id is hashed with a NUL after it; it is hashed as it came',
   'ends at U+0000': 'the node id ends at U+0000 (a string of C); all of it is hashed',
@@ -40,6 +43,9 @@ const IN_SALT: { readonly [mistake: string]: string } = {
 
 const IN_PASSWORD: { readonly [mistake: string]: string } = {
   trimmed: 'the password is trimmed; it is taken as it is',
+  'first line': 'the password is taken up to its first line feed; it is taken as it is',
+  'last line feed': 'the line feed at the end of the password is left out; it is taken as it is',
+  'CR LF': 'CR LF in the password becomes LF; it is taken as it is',
   'lower case': 'the password is taken in lower case; it is taken as it is',
   NFC: 'the password is normalized to NFC; it is taken as it is',
   NFD: 'the password is normalized to NFD; it is taken as it is',
@@ -80,6 +86,8 @@ function sentence(name: string): string {
   const [what, value] = name.split(/:? (.*)/) as [string, string];
   const cut = /^first (\d+)$/.exec(value);
   if (cut !== null) return `the node id is cut to ${cut[1]} characters; all of it is hashed`;
+  const cutBytes = /^first (\d+) bytes$/.exec(value);
+  if (cutBytes !== null) return `the password is cut to ${cutBytes[1]} bytes; it is taken as it is`;
   if (what === 'salt') return IN_SALT[value]!;
   if (what === 'password') return IN_PASSWORD[value]!;
   if (what === 'passes') return `Argon2id has a time cost of ${value}; it has 3`;
@@ -101,7 +109,11 @@ const toHex = (text: string): string => Buffer.from(text).toString('hex');
 export function mistakesInPsk(right: string, got: unknown): Causes {
   if (typeof got !== 'string') return [];
   const listed = PSK_MISTAKES.find((mistake) => mistake.startsWith(`${got.slice(0, LISTED_DIGITS)} `));
-  if (listed !== undefined) return [`psk: ${sentence(listed.slice(LISTED_DIGITS + 1))}`];
+  if (listed !== undefined)
+    return listed
+      .slice(LISTED_DIGITS + 1)
+      .split(' | ')
+      .map((name) => `psk: ${sentence(name)}`);
   if (got.length !== KEY_DIGITS) return [`psk: it has ${got.length / 2} bytes; it has 32`];
   const inDigits = PSK_MISTAKES.find(
     (mistake) => mistake.endsWith(' length 16') && got.startsWith(toHex(mistake.slice(0, LISTED_DIGITS))),

@@ -13,6 +13,7 @@ export interface Mistake {
     | 'never-reset'
     | 'one-byte'
     | 'signed-byte'
+    | 'signed-int'
     | 'two-bytes'
     | 'four-bytes'
     | 'prefix-one'
@@ -278,6 +279,10 @@ export const MISTAKES: readonly Mistake[] = [
   {
     cause: 'nonce: the counter is a byte with a sign, which is negative from 128 on; it has eight bytes',
     nonce: 'signed-byte',
+  },
+  {
+    cause: 'nonce: the counter has four bytes with a sign, and is negative from 2^31 on; it has eight',
+    nonce: 'signed-int',
   },
   { cause: 'nonce: the counter has two bytes; it has eight', nonce: 'two-bytes' },
   { cause: 'nonce: the counter has four bytes; it has eight', nonce: 'four-bytes' },

@@ -294,10 +294,11 @@ function nonceWith(mistake: Partial<Mistake>, suite: Suite, counter: bigint): Ui
   return nonce;
 }
 
-function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
+export function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
   if (mistake === 'one-ahead') return counter + 1n;
   if (mistake === 'one-byte') return counter & 0xffn;
   if (mistake === 'signed-byte') return BigInt.asIntN(8, counter);
+  if (mistake === 'signed-int') return BigInt.asIntN(32, counter);
   if (mistake === 'two-bytes') return counter & 0xffffn;
   if (mistake === 'four-bytes') return counter & 0xffffffffn;
   return mistake === 'float' ? BigInt(Number(counter)) : counter;

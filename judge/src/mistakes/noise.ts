@@ -6,6 +6,7 @@ import { bytesToHex, concatBytes, equalBytes, hexToBytes, type Pattern, type Sui
 import type { Causes } from '../verdict.ts';
 import { MISTAKES, type Mistake, ONE_SIDED_MISTAKES } from './noise-mistakes.ts';
 import {
+  countedAs,
   dhKeysWith,
   NoiseWithMistake,
   preMessagesWith,
@@ -292,6 +293,14 @@ export function mistakesInSealing(
         new Uint8Array(mistake.associatedData === undefined ? 0 : 1),
       ),
     false,
+  );
+}
+
+/** Whether messages that are sealed under these counters rule out the mistake. */
+export function refutesSealing(counter: bigint, count: number, cause: string): boolean {
+  const nonce = byCause.get(cause)?.nonce;
+  return Array.from({ length: count }, (_, index) => counter + BigInt(index)).some(
+    (right) => BigInt.asUintN(64, countedAs(right, nonce)) !== right,
   );
 }
 
