@@ -47,6 +47,9 @@ function mistakesInFrames(kind: unknown, frames: unknown, expected: readonly Fie
   if (frames.length > 1 && frames.at(-1)?.length === 0) {
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];
   }
+  if (frames.length > 1 && markers.every((marker) => marker === MARKER_FINAL)) {
+    return ['frames: all have the marker of the last one, as if they shared a buffer; each has its own bytes'];
+  }
   if (frames.length > 2 && markers.slice(1, -1).every((marker) => marker === markers[0])) {
     return [
       `markers: middle chunks have the marker of the first one, ${markers[0]}; they have ${MARKER_MIDDLE}`,
@@ -100,6 +103,8 @@ function mistakesInDropping(events: readonly Fields[], got: readonly Fields[], e
 
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
 const CHUNKS_DECODED = 'chunks: each is decoded as UTF-8 by itself; decode a message when all of it is there';
+const STAYS_OPEN =
+  'chunks: a message that was dropped counts as open, and the next one is refused; it ended with its final chunk';
 const TOO_LARGE =
   'cap: a message of more than 32 MiB is dropped with all its chunks, and the session goes on';
 const BINARY_DECODED =
@@ -111,6 +116,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const got: Fields[] = Array.isArray(response.events) ? response.events.map((event) => event ?? {}) : [];
   const index = events.findIndex(({ type }: Fields, index: number) => type !== got[index]?.type);
   const expected = events[index];
+  if (error === undefined && response.error === 'message-while-open' && got.at(-1)?.type === 'dropped')
+    return [STAYS_OPEN];
   const inDropping = mistakesInDropping(events, got, response.error);
   if (inDropping.length > 0) return inDropping;
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {

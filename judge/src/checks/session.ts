@@ -168,6 +168,8 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
       checkValue(`${where}, ${type}.${name}`, right, wrong, () => {
         const inField = mistakesInField(opener, event, name, other[name]);
         if (inField.length > 0) return inField;
+        if (isWiped(value, other[name]))
+          return [`${type}: its ${name} is zeros, as after it was wiped; tell it before, or a copy`];
         if (name === 'salt') return [SALT];
         if (type === 'close') return [`close code: it is ${wrong} where it is ${right}; ${CLOSE_CODES}`];
         return mistakesInText(value, other[name], opener);
@@ -186,6 +188,11 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const isReady = isExtra && !has(expected, 'ready');
     throw new Failure(difference, isReady && opener.isHub ? [READY_EARLY] : [], accepts, rejects);
   }
+}
+
+/** Whether a key is zeros. */
+function isWiped(right: unknown, got: unknown): boolean {
+  return typeof right === 'string' && typeof got === 'string' && /^(?:00){32}$/.test(got) && right !== got;
 }
 
 const REWRITTEN =
@@ -415,6 +422,8 @@ function mistakesInSessionId(right: unknown, wrong: unknown): Causes {
   );
   if (typeof id !== 'string' || typeof other !== 'string' || id === other) return [];
   if (!/^[\da-f]{32}$/.test(id)) return [];
+  if (other.toLowerCase() === id)
+    return ['session id: its letters are capitals; hexadecimal digits are written in lower case'];
   if (other.startsWith(id))
     return [`session id: it has ${other.length / 2} bytes of the handshake hash; ${SESSION_ID}`];
   return [`session id: it is another one; ${SESSION_ID}`];

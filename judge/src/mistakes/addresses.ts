@@ -309,6 +309,14 @@ const URLS: readonly { readonly cause: string; write(base: string, query: string
       write: (base, query, field) => `${withPath(base)}?${before(query, '&')}${field}`,
     },
     {
+      cause: 'the query is read and written again, in the order of its names; its other fields stay as they are',
+      write: (base, query, field) => `${withPath(base)}?${writtenAnew(query, field, true)}`,
+    },
+    {
+      cause: 'the query is read and written again; its other fields stay as they are',
+      write: (base, query, field) => `${withPath(base)}?${writtenAnew(query, field, false)}`,
+    },
+    {
       cause: 'it comes before the other fields of the query; it comes last',
       write: (base, query, field) => `${withPath(base)}?${field}${others(query) && `&${others(query)}`}`,
     },
@@ -327,6 +335,14 @@ function others(query: string): string {
     );
   };
   return query.split('&').filter(isOther).join('&');
+}
+
+/** The fields as forms are written (application/x-www-form-urlencoded). */
+function writtenAnew(query: string, field: string, isSorted: boolean): string {
+  const fields = new URLSearchParams(others(query));
+  if (isSorted) fields.append('authorization', decodeURIComponent(field.replace(/^[^=]*=/, '')));
+  if (isSorted) fields.sort();
+  return isSorted ? fields.toString() : [fields.toString(), field].filter((part) => part !== '').join('&');
 }
 
 const withPath = (base: string): string => (/^\w+:\/\/[^/]*$/.test(base) ? `${base}/` : base);
