@@ -45,10 +45,10 @@ import {
   checkHandshakeFailure,
   checkOpen,
   checkSeal,
-  contradictsSeal,
-  refutesSeal,
   contradictsHandshake,
+  contradictsSeal,
   refutesHandshake,
+  refutesSeal,
 } from './noise.ts';
 import { checkSession, contradictsSession, NOT_JSON, refutesSession } from './session.ts';
 

@@ -48,7 +48,9 @@ function mistakesInFrames(kind: unknown, frames: unknown, expected: readonly Fie
     return ['final chunk: an empty one follows; the last bytes of a message go into the final chunk'];
   }
   if (frames.length > 1 && markers.every((marker) => marker === MARKER_FINAL)) {
-    return ['frames: all have the marker of the last one, as if they shared a buffer; each has its own bytes'];
+    return [
+      'frames: all have the marker of the last one, as if they shared a buffer; each has its own bytes',
+    ];
   }
   if (frames.length > 2 && markers.slice(1, -1).every((marker) => marker === markers[0])) {
     return [

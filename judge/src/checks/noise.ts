@@ -105,7 +105,8 @@ async function playSide(test: Vector, side: Side, ask: Ask): Promise<void> {
 }
 
 const EPHEMERAL_KEY = 'remote static key: it is an ephemeral key; the other side’s static key is due';
-const NO_KEY = 'remote static key: it is missing; it is the key that the other side has sent, or that is pinned';
+const NO_KEY =
+  'remote static key: it is missing; it is the key that the other side has sent, or that is pinned';
 const OTHER_KEY =
   'remote static key: it is another key than the one that the other side has sent or that is pinned';
 const OWN_KEY = 'remote static key: it is one’s own; the other side’s is due';
@@ -332,7 +333,11 @@ export function refutesSeal({ counter, results }: Vector, cause: string): boolea
 }
 
 /** Whether failing this test in another way rules out the mistake: the last four bytes are a counter in one suite alone. */
-export function contradictsSeal(_test: Vector, { causes }: { readonly causes: Causes }, cause: string): boolean {
+export function contradictsSeal(
+  _test: Vector,
+  { causes }: { readonly causes: Causes },
+  cause: string,
+): boolean {
   return cause.includes('its last four bytes') && causes.length > 0 && !causes.includes(cause);
 }
 

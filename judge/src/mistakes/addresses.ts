@@ -309,7 +309,8 @@ const URLS: readonly { readonly cause: string; write(base: string, query: string
       write: (base, query, field) => `${withPath(base)}?${before(query, '&')}${field}`,
     },
     {
-      cause: 'the query is read and written again, in the order of its names; its other fields stay as they are',
+      cause:
+        'the query is read and written again, in the order of its names; its other fields stay as they are',
       write: (base, query, field) => `${withPath(base)}?${writtenAnew(query, field, true)}`,
     },
     {
