@@ -236,7 +236,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'password-without-line-end',
     'psk',
-    [],
+    'psk: the line feed at the end of the password is left out',
     [
       PROTOCOL,
       'return argon2id(encode(password), psk_salt',
