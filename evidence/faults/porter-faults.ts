@@ -233,16 +233,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY)',
     'return argon2id(encode(password), psk_salt(node_id), passes=3, memory=65536, lanes=1, length=KEY).hex().encode()[:KEY]',
   ]),
-  fault(
-    'password-without-line-end',
-    'psk',
-    'psk: the line feed at the end of the password is left out',
-    [
-      PROTOCOL,
-      'return argon2id(encode(password), psk_salt',
-      'return argon2id(encode(password.rstrip("\\n")), psk_salt',
-    ],
-  ),
+  fault('password-without-line-end', 'psk', 'psk: the line feed at the end of the password is left out', [
+    PROTOCOL,
+    'return argon2id(encode(password), psk_salt',
+    'return argon2id(encode(password.rstrip("\\n")), psk_salt',
+  ]),
   // Transport messages, frames and messages
   fault(
     'one-counter-for-both-directions',
