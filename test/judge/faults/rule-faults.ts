@@ -213,8 +213,8 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   'P-89': same('replacement-characters-delivered'),
   'P-159': broken('each chunk is decoded on its own', [
     REASSEMBLER,
-    'this.length += payload.length;',
-    "if (kind === 'json') payload = new TextEncoder().encode(new TextDecoder().decode(payload));\n    this.length += payload.length;",
+    'const payload = frame.subarray(1) as Bytes;',
+    "let payload = frame.subarray(1) as Bytes;\n    if (marker === MARKER_FIRST_JSON || this.kind === 'json') payload = new TextEncoder().encode(new TextDecoder().decode(payload));",
   ]),
   'P-90': broken('a binary message has to be UTF-8', [
     REASSEMBLER,
