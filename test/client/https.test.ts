@@ -11,7 +11,7 @@ import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PASSWORD, DERIVED as PSK } from '../world/keys.ts';
-import { impatient, soon, until } from './world.ts';
+import { impatient, soon, turnsOf, until } from './world.ts';
 
 const STATIC_KEY = randomBytes(32);
 
@@ -169,14 +169,9 @@ test('lets the event loop run between two messages of one response', async () =>
   const client = dial(
     await serve((path) => ({ messages: path === 'get_messages' ? [hello, 'second'] : [] })),
   );
-  const order: string[] = [];
-  client.on('trace', ({ what }) => {
-    if (!('type' in what) || what.type !== 'received') return;
-    order.push('message');
-    setImmediate(() => order.push('other work'));
-  });
+  const turns = turnsOf(client);
   await ending(client);
-  assert.equal(order, ['message', 'other work', 'message']);
+  assert.equal(turns, ['message', 'other work', 'message']);
 });
 
 test('a socket that breaks while the agent takes it back ends neither the connection nor the process', async () => {

@@ -8,7 +8,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { soon, until } from './world.ts';
+import { soon, turnsOf, until } from './world.ts';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
@@ -180,20 +180,15 @@ test('says that the broker is not available', async () => {
 });
 
 test('lets the event loop run between two messages that arrive together', async () => {
-  const order: string[] = [];
   const url = await broker((socket, topic) => {
     const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
     const first = Buffer.concat([publish(topic, hello.length), Buffer.from(hello)]);
     socket.write(Buffer.concat([first, publish(topic, 2), Buffer.from('{}')]));
   });
   const client = dial(url);
-  client.on('trace', ({ what }) => {
-    if (!('type' in what) || what.type !== 'received') return;
-    order.push('message');
-    setImmediate(() => order.push('other work'));
-  });
+  const turns = turnsOf(client);
   await outcome(client);
-  assert.equal(order, ['message', 'other work', 'message']);
+  assert.equal(turns, ['message', 'other work', 'message']);
 });
 
 test('trusts the authority that ca names', async () => {

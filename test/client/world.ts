@@ -213,6 +213,17 @@ export function impatient<Own extends Pick<Client, 'ask' | 'query' | 'cascade'>>
   });
 }
 
+/** The messages that a client receives, and the other work of the event loop between them, in the order in which they come. */
+export function turnsOf(client: Pick<Client, 'on'>): string[] {
+  const turns: string[] = [];
+  client.on('trace', ({ what }) => {
+    if (!('type' in what) || what.type !== 'received') return;
+    turns.push('message');
+    setImmediate(() => turns.push('other work'));
+  });
+  return turns;
+}
+
 /** Waits until something holds, and throws if it does not come to hold. */
 export async function until(holds: () => boolean): Promise<void> {
   for (const began = performance.now(); !holds(); ) {

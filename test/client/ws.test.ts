@@ -33,7 +33,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
-import { impatient, soon, until } from './world.ts';
+import { impatient, soon, turnsOf, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -324,14 +324,9 @@ test('lets the event loop run between two messages that arrive together', async 
     stream.uncork();
   });
   const client = connect({ allowPlaintext: true }, address);
-  const order: string[] = [];
-  client.on('trace', ({ what }) => {
-    if (!('type' in what) || what.type !== 'received') return;
-    order.push('message');
-    setImmediate(() => order.push('other work'));
-  });
+  const turns = turnsOf(client);
   await client.next(isEnded);
-  assert.equal(order, ['message', 'other work', 'message']);
+  assert.equal(turns, ['message', 'other work', 'message']);
 });
 
 test('terminates a socket whose other end does not answer pings, and no other', async () => {
