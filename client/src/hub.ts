@@ -93,7 +93,11 @@ const CLOSE_TIMEOUT = 5000;
 export function createHub(options: WebSocketHubOptions): Hub {
   assertServes(options);
   const { maxConnections = 1000 } = options;
-  const limits = { maxPayload: MAX_PAYLOAD, closeTimeout: CLOSE_TIMEOUT };
+  const limits = {
+    maxPayload: MAX_PAYLOAD,
+    closeTimeout: CLOSE_TIMEOUT,
+    allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
+  };
   const sockets = new ws.WebSocketServer({ noServer: true, ...limits });
   const connections = new Set<HubConnection>();
   const cut = (): void => {

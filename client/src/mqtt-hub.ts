@@ -99,6 +99,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const open = async (): Promise<void> => {
     const settings = { ...account, clientId: `hub-${nodeId}`, reconnectPeriod: 0 };
     connection = await mqtt.connectAsync(url, settings);
+    connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     connection.on('error', () => {}); // `close` follows
     connection.on('message', (topic, payload, { retain }) => {
       if (retain) return; // a retained message belongs to no session

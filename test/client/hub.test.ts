@@ -1,7 +1,7 @@
 /** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
-import { connect as connectTcp } from 'node:net';
+import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import {
@@ -153,6 +153,25 @@ test('no JSON from a client ends its connection or the hub', async () => {
     client.replies.some(({ payload }) => JSON.stringify(payload).includes('You said: and now?'));
   await until(() => isAnswered() || client.seen.includes('ended'));
   assert.ok(isAnswered());
+});
+
+test('lets the event loop run between two messages that arrive together', async () => {
+  const turns: string[] = [];
+  const { url } = await start({
+    onEvent({ type }) {
+      if (type !== 'message') return;
+      turns.push('message');
+      setImmediate(() => turns.push('other work'));
+    },
+  });
+  const client = dial('kiosk-7', undefined, url);
+  await client.reaches('ready');
+  const stream = (client.socket as unknown as { _socket: Socket })._socket;
+  stream.cork();
+  for (const text of ['first', 'second']) client.say(utter(`{"utterances":["${text}"]}`));
+  stream.uncork();
+  await until(() => turns.length >= 3);
+  assert.equal(turns.slice(0, 3), ['message', 'other work', 'message']);
 });
 
 test('an object as the session id of a HELLO does no harm', async () => {

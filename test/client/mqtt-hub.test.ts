@@ -105,6 +105,31 @@ test('an exception while it handles one client ends the session of that client a
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
 });
 
+test('lets the event loop run between two messages that arrive together', async () => {
+  const turns: string[] = [];
+  const other = await serveHub({
+    broker: { url: broker.url, username: 'hub', password: 'secret' },
+    base: BASE,
+    nodeId: 'hub-2',
+    staticKey: randomBytes(32),
+    clients: {
+      get() {
+        turns.push('message');
+        setImmediate(() => turns.push('other work'));
+        return undefined;
+      },
+    },
+  });
+  const client = await mqtt.connectAsync(broker.url, { username: 'kiosk-9', password: 'secret' });
+  client.stream.cork();
+  for (const message of ['first', 'second']) client.publish(`${BASE}/kiosk-9/in`, message);
+  client.stream.uncork();
+  await until(() => turns.length >= 3);
+  assert.equal(turns.slice(0, 3), ['message', 'other work', 'message']);
+  await client.endAsync();
+  await other.stop();
+});
+
 test('a client that is stored with a PSK of the wrong length ends only its own session', async () => {
   clients.set('kiosk-7', { psk: randomBytes(31) });
   connectAs('kiosk-7');
