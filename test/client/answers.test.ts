@@ -327,6 +327,16 @@ test('a timeout ends a question that the hub is still answering, with what has a
   assert.is(tell, 'The hub did not complete its answer in time.');
 });
 
+test('an answer that has only shown something is incomplete when its time is over, not missing', async () => {
+  const { world, client } = mute();
+  const answer = client.ask('one', { timeout: 300 });
+  await until(() => world.questions === 1);
+  world.tell('speak', { image: 'map.png' });
+  const { reply, tell } = await answer;
+  assert.equal([reply.text, reply.displayItems.length], ['', 1]);
+  assert.is(tell, 'The hub did not complete its answer in time.');
+});
+
 test('a hub that has said that it is done may pause, also after a reconnect', async () => {
   const { world, client } = mute();
   const story = async (): Promise<string> => {

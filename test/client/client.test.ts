@@ -454,6 +454,20 @@ test('tells the hub that a message was spoken, with the context of that message'
   assert.equal(messages, ['speak', 'speak']); // the hub denies none of that
 });
 
+test('a message that was spoken keeps its session in a later conversation', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  client.newConversation();
+  const sent: JsonObject[] = [];
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'sent') sent.push(what.envelope.payload as JsonObject);
+  });
+  const context = { session: { session_id: 's-1' } };
+  assert.is(client.spoken({ payload: { context } }), true);
+  assert.equal(sent[0]!.context, context);
+});
+
 test('two connections that need the PSK share one derivation', async () => {
   const world = newWorld();
   let provide!: (psk: Uint8Array) => void;

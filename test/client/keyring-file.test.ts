@@ -26,7 +26,7 @@ import { buildSync } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { writeFileAtomically } from '../../client/dist/atomic-file.js';
+import { replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
 
 const ACCESS_KEY = 'kiosk-7';
@@ -187,6 +187,13 @@ test(`kill -9, ${KILLS} times: the keyring can be read, and has every pin that w
     for (const line of await lines) assert.ok(stored.includes(`run ${i} ${line}`), `run ${i}, pin ${line}`);
   }
   new KeyringFile(path, ACCESS_KEY).update(pin('last'));
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('a program that finds the file changed leaves neither its draft nor the lock behind', () => {
+  const path = newPath();
+  writeFileSync(path, 'of another program');
+  assert.is(replaceFile(path, 'as it was read', 'secret'), false);
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 
