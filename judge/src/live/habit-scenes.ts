@@ -26,7 +26,37 @@ async function timed(hub: JudgeHub, link: Connection, another: number): Promise<
   return hub.lastTime;
 }
 
+const ONE_PSK =
+  'psk: the client uses the PSK of one hub for another; derive it anew, since the node id is its salt, and store each PSK for its node id';
+const ONE_PIN =
+  'pin: the client compares the key of one hub with the pin of another; a pin belongs to the node id for which it was stored';
+
+/** Two hubs that are new to the client: one with the static key of the judge’s own, one with another. */
+const NEW_HUBS = [
+  { another: 4, isRenamed: true, cause: ONE_PSK },
+  { another: 5, isRenamed: false, cause: ONE_PIN },
+];
+const NO_NEW_HUB =
+  'the client does not begin a handshake with a hub that is new to it: it trusts pinned hubs only, or has no PSK for this one';
+
 export const HABIT_SCENES: readonly Scene<JudgeHub>[] = [
+  {
+    name: 'another-hub',
+    comment: 'A hub with another node id has another PSK, and no pin yet.',
+    async play(hub, _connection, next) {
+      for (const { another, isRenamed, cause } of NEW_HUBS) {
+        hub.another(another, isRenamed); // this takes time, so the connection before is not used
+        const link = await next();
+        const talk = await hub.greet(link, { patterns: ['XXpsk2'], another }).catch((error) => {
+          const { where } = error instanceof Failure ? error.difference : { where: undefined };
+          if (where === 'message 1') throw new Declined(NO_NEW_HUB);
+          if (where === 'message 3' && link.isClosed) throw new Failure(error.difference, [cause]);
+          throw error;
+        });
+        await talk.expectEcho('json', 20);
+      }
+    },
+  },
   choice({
     name: 'back-off',
     comment: 'A client whose connections end as they begin pauses before it dials again.',

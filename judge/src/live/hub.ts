@@ -100,12 +100,16 @@ export class JudgeHub {
     this.#own = { nodeId, psk: derivePsk(nodeId), staticKey: randomBytes(32) };
   }
 
-  /** Another hub, whose PSK takes a moment at first. */
-  another(number: number): Secrets {
+  /**
+   * Another hub, whose PSK takes a moment at first.
+   * @param isRenamed - whether it has the static key of this one
+   */
+  another(number: number, isRenamed = false): Secrets {
     const known = this.#others.get(number);
     if (known !== undefined) return known;
     const nodeId = `${this.nodeId}-${number}`;
-    const hub = { nodeId, psk: this.#derivePsk(nodeId), staticKey: randomBytes(32) };
+    const staticKey = isRenamed ? this.#own.staticKey : randomBytes(32);
+    const hub = { nodeId, psk: this.#derivePsk(nodeId), staticKey };
     this.#others.set(number, hub);
     return hub;
   }
