@@ -102,6 +102,7 @@ PSKS = [
     ("U+0000 in the node id and at its end", ["NodeIdAsSent"], PASSWORD, "hub\0one\0"),
     ("a node id as long as the PEM of an RSA key of 4096 bits", ["NodeIdAsSent"], PASSWORD, RSA_PEM),
     ("the umlaut of the node id decomposed", ["NodeIdAsSent"], PASSWORD, "hu\u0308b"),
+    ("blanks at the end of the password", ["PasswordAsUtf8"], f"{PASSWORD}  ", "hub-1"),
 ]
 
 

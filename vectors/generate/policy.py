@@ -661,6 +661,15 @@ def goodbyes():
         .take(7000, LOSS, REST),
         Script("before the first dial", "Goodbye").goodbye(0).no_begin(1),
         Script("said twice", "Goodbye").begin(0).goodbye(1).goodbye(2).take(3, LOSS, REST).goodbye(4).no_begin(5),
+        Script("ready after a goodbye", "Goodbye").begin(0).goodbye(1).take(2, READY).take(3, LOSS_LATER, REST).no_begin(9000),
+        Script("ready after a goodbye that was taken back", "Goodbye")
+        .begin(0)
+        .goodbye(1)
+        .resume(2)
+        .take(3, READY)
+        .no_begin(4)
+        .take(5, LOSS_LATER, AT_ONCE)
+        .begin(),
         Script("the deadline of the connection that is being closed", "Goodbye")
         .begin(0)
         .goodbye(1000)

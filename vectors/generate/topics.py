@@ -116,6 +116,7 @@ def aliases():
         tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: KEY}, BASE, issued=BROKER))
     for name in names["username"]:
         tests.append(earlier(name, "Alias", {"hub_id": "hub-1", name: USER}, BASE, USER, {}))
+    tests += two_aliases(names)
     for position, field in enumerate(["c2sTopic", "s2cTopic", "statusTopic"]):
         for name in names[field]:
             used = [f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status"]
@@ -123,6 +124,30 @@ def aliases():
             mqtt = {**ISSUED, "topic_prefix": PREFIX, name: used[position]}
             tests.append(derives(name, "Alias", mqtt, *used))
     return tests
+
+
+def two_aliases(names):
+    """Both of two names, the later one earlier in the text: the first in the list counts."""
+    (prefix, prefix_2), (hub, hub_2), (hashed, hashed_2) = names["topicPrefix"], names["hubId"], names["hashTopics"]
+    first, second = names["c2sTopic"]
+    up, other = f"{PREFIX}/up", f"{PREFIX}/other"
+    key, key_2 = names["accessKey"][:2]
+    either = {"hub_id": "hub-1", hashed_2: False, hashed: True}
+    return [
+        today(f"{prefix_2}, then {prefix}", "Alias", {prefix_2: "kiosk", prefix: PREFIX}, PREFIX),
+        today(f"{prefix_2}, then null for {prefix}", "Alias", {prefix_2: PREFIX, prefix: None}, PREFIX),
+        earlier(f"{hub_2}, then {hub}", "Alias", {hub_2: "hub-2", hub: "hub-1"}, BASE),
+        earlier(f"{hashed_2}, then {hashed}", "Alias", either, BASE, HASH),
+        earlier(f"{key_2}, then {key}", "Alias", {"hub_id": "hub-1", key_2: "other", key: KEY}, BASE, issued=BROKER),
+        derives(
+            f"{second}, then {first}",
+            "Alias",
+            {**ISSUED, **PREFIXED, second: other, first: up},
+            up,
+            f"{PREFIX}/out",
+            f"{PREFIX}/status",
+        ),
+    ]
 
 
 # Issued topics: to publish to, to subscribe to, for the status; and the topics that are used.
@@ -181,6 +206,11 @@ OUT_OF_SCOPE = [
     ("another key, under a prefix that ends otherwise", SHARED, [f"{BASE}/{ANOTHER}/in", None, None]),
     ("another key, to subscribe to, under a prefix that ends otherwise", SHARED, [None, f"{BASE}/{ANOTHER}/out", None]),
     ("another key, for the status, under a prefix that ends otherwise", SHARED, [None, None, f"{BASE}/s/{ANOTHER}"]),
+    ("several levels below a prefix that ends otherwise", SHARED, [f"{BASE}/a/b/in", None, None]),
+    ("several levels below, to subscribe to", SHARED, [None, f"{BASE}/a/b/out", None]),
+    ("several levels below, for the status", SHARED, [None, None, f"{BASE}/a/b/status"]),
+    ("the direction for a level, without the key", SHARED, [f"{BASE}/c2s/a", f"{BASE}/s2c/a", None]),
+    ("two levels below a prefix of three levels", {"topic_prefix": "site/a/b"}, ["site/a/b/c/in", None, None]),
     ("another key, with neither prefix nor hub id", {}, [f"c2s/{ANOTHER}", DOWN, HERE]),
     ("the key inside a level, with neither prefix nor hub id", {}, [UP, f"s2c/x{KEY}", HERE]),
 ]
