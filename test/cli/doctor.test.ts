@@ -990,6 +990,12 @@ test('hides an access key in base64url, and in base64 that is percent-encoded', 
   }
 });
 
+test('hides the access key that a hub offers as a suite', async () => {
+  const noise = { patterns: ['XXpsk2'], suites: [ACCESS_KEY] };
+  const { stdout } = await examine(says(HELLO, offer({ ...OFFER_PAYLOAD, noise })), '--json');
+  assert.equal(JSON.parse(stdout).suites, ['[access key]']);
+});
+
 test('hides the access key that a hub repeats with escapes of JSON, and as a number', async () => {
   const hello = (key: string): string => `{"msg_type":"hello","payload":{"node_id":"hub-1","x":"${key}"}}`;
   const { stdout } = await examine(says(hello('\\u0041KEY-12345'), offer(OLD_PAYLOAD)), '--json');

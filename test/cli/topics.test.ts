@@ -34,6 +34,16 @@ test('topics hides the crypto key, too, if it is in a topic', async () => {
   assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
 });
 
+test('topics hides the password of the broker, too, if it is in a topic', async () => {
+  const mqtt = {
+    ...IDENTITY.mqtt,
+    password: 'BROKER-12345',
+    topic_prefix: 'hivemind/BROKER-12345/AKEY-12345',
+  };
+  const { stdout } = await run(['topics', folder.write('broker.json', { ...IDENTITY, mqtt })]);
+  assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
+});
+
 test('topics hides a level in which the access key comes after something else', async () => {
   const mqtt = { ...IDENTITY.mqtt, topic_prefix: 'hivemind/client-AKEY-12345/AKEY-12345' };
   const { stdout } = await run(['topics', folder.write('inside.json', { ...IDENTITY, mqtt })]);

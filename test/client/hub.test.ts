@@ -285,6 +285,14 @@ test('a hub with messages of its own answers utterances beside them, in the sess
   assert.equal(seen, ['ready', 'hello', 'message', 'message']);
 });
 
+test('a hub answers in the session that the utterance names, not in that of the HELLO', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  client.say(utter('{"utterances":["hello"]}', '{"session":{"session_id":"s-1"}}'));
+  await until(() => client.replies.length >= 2);
+  assert.match(JSON.stringify(client.replies[0]), /"session_id":"[^":]+:s-1"/);
+});
+
 test('a client that onEvent hangs up on is not answered', async () => {
   let asked = 0;
   const one = await start({
