@@ -23,7 +23,7 @@ interface Waiting {
 }
 
 export class Answers {
-  readonly #byEnvelope = new Map<unknown, Waiting>();
+  readonly #byEnvelope = new WeakMap<object, Waiting>();
   readonly #byRequestId = new Map<string, Waiting>();
 
   /**
@@ -38,7 +38,6 @@ export class Answers {
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const end = (): void => {
-        this.#byEnvelope.delete(envelope);
         this.#byRequestId.delete(requestId);
         signal?.removeEventListener('abort', abort);
       };
@@ -86,7 +85,7 @@ export class Answers {
 
   /** A question was not sent. Returns false if the message is no question. */
   fail({ message, error }: Told<'unsent'>): boolean {
-    const waiting = this.#byEnvelope.get(message);
+    const waiting = this.#byEnvelope.get(message as object);
     waiting?.reject(error);
     return waiting !== undefined;
   }

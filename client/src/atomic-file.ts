@@ -70,7 +70,8 @@ export function removeDrafts(path: string): void {
     const { name } = entry;
     const folder = join(dirname(path), name);
     if (!entry.isDirectory() || !isDraftOf(path, name)) continue;
-    if (holdsOnly(folder, (held) => held === name)) removeDraft(folder, [name]);
+    const left = leftIn(folder, (held) => held === name);
+    if (left !== undefined) removeDraft(folder, left);
   }
 }
 
@@ -80,13 +81,16 @@ function isDraftOf(path: string, name: string): boolean {
   return name.startsWith(start) && /^[A-Za-z0-9]{6}$/.test(name.slice(start.length));
 }
 
-/** Whether this is a folder that is empty or holds one entry for which `isOwn` holds: what a killed program leaves behind. */
-function holdsOnly(folder: string, isOwn: (entry: string) => boolean): boolean {
+/**
+ * What a killed program leaves behind in a folder: at most one entry, for which `isOwn` holds.
+ * @returns `undefined` if the folder holds anything else, or cannot be read
+ */
+function leftIn(folder: string, isOwn: (entry: string) => boolean): string[] | undefined {
   try {
     const entries = fs.readdirSync(folder);
-    return entries.length <= 1 && entries.every(isOwn);
+    return entries.length <= 1 && entries.every(isOwn) ? entries : undefined;
   } catch (error) {
-    return codeOf(error) === 'ENOENT'; // it is gone
+    return codeOf(error) === 'ENOENT' ? [] : undefined; // another program has removed it
   }
 }
 
@@ -123,8 +127,9 @@ function takeLock(own: string, lock: string, path: string): void {
 
 /** Removes the lock of a program that was killed, and nothing else. */
 function breakLock(lock: string, path: string): void {
-  if (holdsOnly(lock, (entry) => isDraftOf(path, entry))) removeDraft(lock, fs.readdirSync(lock));
-  else throw notALock(lock);
+  const left = leftIn(lock, (entry) => isDraftOf(path, entry));
+  if (left === undefined) throw notALock(lock);
+  removeDraft(lock, left);
 }
 
 function notALock(lock: string): Error {

@@ -126,7 +126,7 @@ export class ServedConnection implements HubConnection {
   #isOlder = false;
   #isOver = false;
   /** The state before the latest input. */
-  #before: HubSession['state'] = 'new';
+  #before!: HubSession['state'];
 
   /**
    * Serves a connection, or refuses it.

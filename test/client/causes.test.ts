@@ -17,7 +17,14 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
-import { type Cause, causeOf, causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
+import {
+  type Cause,
+  causeOf,
+  causeOfOpening,
+  causeOfStatus,
+  placeOf,
+  sentenceOfCause,
+} from 'hub-protocol-client/causes';
 import { connect as connectByHttps } from 'hub-protocol-client/https';
 import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
@@ -558,6 +565,25 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
 
 test('an unknown code is neither a certificate nor another server', () => {
   assert.is(causeOf({ code: 'EOTHER' })?.cause, 'not-reachable');
+});
+
+test('an unknown code of OpenSSL that names a certificate is one of a certificate', () => {
+  assert.is(causeOf({ code: 'CERT_OF_LATER_DAYS' })?.cause, 'certificate-refused');
+});
+
+test('no answer in time is no hub if something accepts connections there, and nothing reachable otherwise', () => {
+  const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
+  assert.equal(
+    [true, false].map((isConnected) => causeOfOpening(late, isConnected).cause),
+    ['not-a-hub', 'not-reachable'],
+  );
+});
+
+test('the place of a URL without a port names the port of its scheme, if it has one', () => {
+  assert.equal(
+    ['wss://a', 'mqtts://a/b', 'other://a'].map((url) => placeOf(url).at),
+    ['a:443', 'a:8883', 'a:'],
+  );
 });
 
 test('what says more than a code is not shown, since it may quote the access key', () => {

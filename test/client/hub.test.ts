@@ -79,6 +79,7 @@ function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), addres
   sockets.push(socket);
   const seen: string[] = [];
   const replies: JsonObject[] = [];
+  const bytes: Uint8Array[] = [];
   let look = (): void => {};
   const device = new Device({
     keyring: createKeyring({ accessKey, staticKey, crypto }),
@@ -92,6 +93,7 @@ function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), addres
       if (event.type !== 'transmit') seen.push(event.type);
       if (event.type === 'message' && event.kind === 'json')
         replies.push(parseJson(event.text) as JsonObject);
+      if (event.type === 'message' && event.kind === 'binary') bytes.push(event.bytes.slice());
     },
     decided() {},
     settled: () => look(),
@@ -110,6 +112,7 @@ function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), addres
     publicKey: crypto.x25519.publicKey(staticKey),
     seen,
     replies,
+    bytes,
     reaches,
     say: (text: string) => line.say(text),
   };
@@ -252,7 +255,7 @@ test('what the messages of a client mean is up to the caller', async () => {
       seen.push(`${client.accessKey} ${event.type} ${client.state}`);
       if (event.type === 'ready') client.send({ say: 'welcome' });
       if (event.type === 'message' && event.kind === 'json') client.send({ heard: parseJson(event.text) });
-      if (event.type === 'message' && event.kind === 'binary') client.sendBytes(event.bytes.reverse());
+      if (event.type === 'ready') client.sendBytes(Uint8Array.of(0x83, 0, 7));
     },
   });
   const client = dial('kiosk-7', undefined, one.url);
@@ -260,6 +263,7 @@ test('what the messages of a client mean is up to the caller', async () => {
   client.say('{"a":1}');
   await until(() => client.replies.length === 2);
   assert.equal(client.replies, [{ say: 'welcome' }, { heard: { a: 1 } }]);
+  assert.equal(client.bytes, [Uint8Array.of(0x83, 0, 7)]);
   client.socket.close();
   await until(() => seen.at(-1)!.includes('ended'));
   assert.equal(seen, [

@@ -224,14 +224,68 @@ test('writes the file only if its contents change', () => {
   assert.is(statSync(path).ino, ino);
 });
 
-test('the lock of a program that was killed passes to the next one', () => {
+test('the lock of a program that was killed passes to the next one after a second', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  mkdirSync(lockOf(path));
+  const draft = join(lockOf(path), 'keyring.json.draft-abcdef');
+  writeFileSync(draft, 'secret');
+  const { wait } = Atomics;
+  let waited = 0;
+  Object.assign(Atomics, {
+    wait(_array: Int32Array, _index: number, _value: number, ms: number) {
+      assert.ok(existsSync(draft));
+      waited += ms;
+    },
+  });
+  try {
+    file.update(pin('hub-1'));
+  } finally {
+    Object.assign(Atomics, { wait });
+  }
+  assert.is(waited, 990);
+  assert.equal(nodeIds(path), ['hub-1']);
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('a keyring is stored on a system that opens no folders', () => {
+  const path = newPath();
+  const { openSync } = fs;
+  const open = (name: string, flags: number, mode?: number): number => {
+    if (name === join(path, '..')) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    return openSync(name, flags, mode);
+  };
+  replacing({ openSync: open as typeof openSync }, () =>
+    new KeyringFile(path, ACCESS_KEY).update(pin('hub-1')),
+  );
+  assert.equal(nodeIds(path), ['hub-1']);
+});
+
+test('waits for a lock whose system says EEXIST of a folder that is not empty', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  const { renameSync } = fs;
+  let held = 2;
+  const rename = (from: string, to: string): void => {
+    if (to === lockOf(path) && held-- > 0) throw Object.assign(new Error('held'), { code: 'EEXIST' });
+    renameSync(from, to);
+  };
+  replacing({ renameSync: rename as typeof renameSync }, () => file.update(pin('hub-1')));
+  assert.equal(nodeIds(path), ['hub-1']);
+});
+
+test('a lock that goes away while it is looked at is free', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);
   mkdirSync(lockOf(path));
   writeFileSync(join(lockOf(path), 'keyring.json.draft-abcdef'), 'secret');
-  file.update(pin('hub-1'));
+  const { readdirSync } = fs;
+  const list = (name: string, ...more: never[]): unknown => {
+    rmSync(lockOf(path), { recursive: true, force: true });
+    return readdirSync(name, ...more);
+  };
+  replacing({ readdirSync: list as typeof readdirSync }, () => file.update(pin('hub-1')));
   assert.equal(nodeIds(path), ['hub-1']);
-  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 
 test('drafts of programs that were killed are removed at the next start', () => {

@@ -138,6 +138,23 @@ test('a client that is stored with a PSK of the wrong length ends only its own s
   assert.is((await connectAs('kiosk-8').ask('hello')).reply.text, 'heard hello');
 });
 
+test('a hub whose account may not read the topics of its clients does not start, and leaves the broker', async () => {
+  const disconnected: string[] = [];
+  broker.left((id) => disconnected.push(id));
+  const started = serveHub({
+    broker: { url: broker.url, username: 'kiosk-9', password: 'secret' },
+    base: BASE,
+    nodeId: 'hub-2',
+    staticKey: randomBytes(32),
+    clients,
+    onLost: () => lost++,
+    reconnectAfter: 1,
+  });
+  assert.match(String(await soon(started.catch((error) => error))), /Suback|SUBACK|subscri/i);
+  await until(() => disconnected.length > 0);
+  assert.equal([disconnected, lost], [['hub-hub-2'], 0]);
+});
+
 test('closing a connection that has ended does not end the next one of the same client', async () => {
   const client = connectAs('kiosk-7');
   await client.ask('hello');

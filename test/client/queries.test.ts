@@ -306,6 +306,12 @@ test('options and questions that are wrong are refused', async () => {
   assert.equal(new Set(codes), new Set(['bad-argument']));
 });
 
+test('a misspelt option of a query is named', async () => {
+  const { client } = start();
+  const { message } = await failure(client.query('one', { timeOut: 1 } as never));
+  assert.is(message, '"options.timeOut" does not exist: did you mean "timeout"?');
+});
+
 test('a query waits for a minute, a cascade for ten seconds, and neither keeps its timer', async () => {
   const { client, ready } = start();
   await ready();

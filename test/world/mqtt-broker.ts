@@ -18,6 +18,8 @@ export interface Broker {
   url: string;
   /** Waits until somebody subscribes to a topic filter. */
   subscribed(filter: string): Promise<void>;
+  /** Calls back with the id of each client that disconnects. */
+  left(heard: (clientId: string) => void): void;
   /** Drops all connections. */
   drop(): void;
   stop(): Promise<void>;
@@ -68,6 +70,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
           resolve();
         });
       }),
+    left: (heard) => void broker.on('clientDisconnect', ({ id }) => heard(id)),
     drop,
     async stop() {
       drop();
