@@ -121,7 +121,7 @@ export async function verify(tls: TLSSocket, server: Server): Promise<string> {
     return `${tls.getProtocol()}; the certificate is accepted, and valid until ${dayOf(certificate.valid_to)}`;
   }
   const finding = causeOf({ code: tls.authorizationError }) ?? { cause: 'certificate-refused' as const };
-  const isOfTime = OF_TIME.includes(finding.platformCode ?? '');
+  const isOfTime = OF_TIME.some((code) => code === finding.platformCode);
   const more = isOfTime ? ` ${clockNote(Date.now(), await timeOf(tls, server), certificate)}` : '';
   tls.destroy();
   throw faultOf(finding, server, more);
@@ -152,7 +152,7 @@ function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<numbe
   const signal = AbortSignal.timeout(Math.min(timeout, LONGEST_WAIT_FOR_TIME));
   return new Promise((resolve) => {
     const asked = request({ method: 'HEAD', host, createConnection: () => tls, signal }, ({ headers }) => {
-      const time = Date.parse(headers.date ?? '');
+      const time = Date.parse(String(headers.date));
       resolve(Number.isNaN(time) ? undefined : time);
     });
     asked.on('error', () => resolve(undefined)).end();

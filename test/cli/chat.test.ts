@@ -6,6 +6,8 @@ import workers from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { answerTo } from '../../cli/src/answers.ts';
+import { show } from '../../cli/src/derive.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { derivePsk, HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, withTimers } from '../client/world.ts';
@@ -22,6 +24,18 @@ test.after(() => {
   hub.kill();
   folder.remove();
 });
+
+/** Runs with a standard error that is a terminal. `written` returns what was written to it. */
+function onTerminal(action: (written: () => readonly string[]) => void): void {
+  const { write, isTTY, columns } = process.stderr;
+  const all: string[] = [];
+  Object.assign(process.stderr, { write: (text: string) => all.push(text) > 0, isTTY: true, columns: 80 });
+  try {
+    action(() => all);
+  } finally {
+    Object.assign(process.stderr, { write, isTTY, columns });
+  }
+}
 
 /** What is on the lines of a terminal, without escape sequences. */
 function linesOf(received: string): string[] {
@@ -440,6 +454,69 @@ test('yes makes ask trust another key, and ask again', async () => {
   const { code, stdout } = await runOnTerminal(['ask', identity, 'parrot'], [[QUESTION, 'yes\r']]);
   assert.is(code, 0);
   assert.match(stdout, /You said: parrot\r\n$/);
+});
+
+test('the hub of the command tells the time in hours and minutes', () => {
+  assert.match(answerTo('What time is it?'), /^It is \d\d:\d\d\.$/);
+});
+
+test('a progress bar that is full is removed, and leaves Ctrl+C to the program', () => {
+  const listeners = process.listeners('SIGINT');
+  onTerminal((written) => {
+    show(0.5, 'deriving');
+    assert.is(process.listeners('SIGINT').length, listeners.length + 1);
+    show(1, 'deriving');
+    assert.equal(process.listeners('SIGINT'), listeners);
+    assert.is(written().at(-1), '\r\u001b[K');
+  });
+});
+
+test('Ctrl+C during a derivation removes the progress bar, and is passed on', () => {
+  const { kill } = process;
+  const listeners = process.listeners('SIGINT');
+  const killed: unknown[] = [];
+  onTerminal((written) => {
+    show(0.5, 'deriving');
+    process.kill = (...given) => {
+      killed.push(given);
+      return true;
+    };
+    try {
+      process.listeners('SIGINT').at(-1)!('SIGINT');
+    } finally {
+      process.kill = kill;
+    }
+    assert.equal(killed, [[process.pid, 'SIGINT']]);
+    assert.equal(process.listeners('SIGINT'), listeners);
+    assert.is(written().at(-1), '\r\u001b[K');
+    show(1, 'deriving');
+  });
+});
+
+test('chat shows the prompt again after a derivation, with what was typed meanwhile', async () => {
+  const keyring = folder.at('derived.keyring.json');
+  copyFileSync(folder.at('hub/identity.keyring.json'), keyring);
+  forgetPsk(keyring);
+  const { code, stdout } = await runOnTerminal(
+    ['chat', identity, '--keyring', keyring],
+    [
+      ['█', 'par'],
+      ['connected to hub.localhost', 'rot\r'],
+      ['You said: parrot', '\u0004'],
+    ],
+  );
+  assert.is(code, 0, stdout);
+  const lines = linesOf(stdout);
+  const bars = lines.map((line) => /[█░]/.test(line)).lastIndexOf(true);
+  assert.is(
+    lines.slice(bars + 1).find((line) => line !== ''),
+    '> par',
+  );
+});
+
+test('chat writes what happens from the first column of the terminal', async () => {
+  const { stdout } = await runOnTerminal(['chat', identity], [['connected to hub.localhost', '\u0004']]);
+  assert.ok(stdout.includes('\u001b[1G\u001b[0Jconnected to hub.localhost'), JSON.stringify(stdout));
 });
 
 test.run();

@@ -1,11 +1,11 @@
 /** `hub-protocol doctor`: servers on loopback, each with one fault on the way of a client to its hub. */
-import { KeyObject, webcrypto } from 'node:crypto';
+import { KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import {
   BasicConstraintsExtension,
   SubjectAlternativeNameExtension,
@@ -29,7 +29,9 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
+import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
+import { verify } from '../../cli/src/reach.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
 import { Folder, IDENTITY, type Run, run, runProgram, SECRETS } from './run.ts';
 
@@ -1029,5 +1031,68 @@ for (const [what, args, message] of [
     assert.not.ok(stderr.includes('AKEY'));
   });
 }
+
+test('says which addresses a name has, and that an address needs no DNS', async () => {
+  const dns = async (host: string): Promise<string | undefined> => {
+    const url = `ws://${host}:${await raw((socket) => socket.destroy())}`;
+    const { steps } = found(await doctor(there({ wss: url }), PLAIN, '--json'));
+    return steps.find(({ step }) => step === 'DNS')!.text;
+  };
+  assert.match((await dns('localhost'))!, /^localhost is (?:127\.0\.0\.1|::1)/);
+  assert.is(await dns('127.0.0.1'), 'not needed: it is an IP address');
+});
+
+test('refuses an address with a fragment before it connects', async () => {
+  const url = `ws://127.0.0.1:${await raw((socket) => socket.destroy())}/#part`;
+  const { fault } = found(await doctor(identity, url, PLAIN, '--json'));
+  assert.is(fault?.step, 'address', JSON.stringify(fault));
+});
+
+test('says which commands trust another key of a hub', async () => {
+  const stored = keyring(pinning(publicOf(randomBytes(32))));
+  const { fault } = found(await doctor(await hub(), ...CA, '--keyring', stored, '--json'));
+  assert.match(fault!.text, / “ask” and “chat” ask you whether to\.$/);
+});
+
+test('says that an old hub names no version', async () => {
+  const { stdout } = await examine(says(HELLO, offer({})), '--json');
+  assert.match(JSON.parse(stdout).fault.text, / This hub names no version\.$/);
+});
+
+test('takes no other packet of two bytes for the answer of a broker', async () => {
+  const port = await raw((socket) => {
+    socket.once('data', () => socket.write(Uint8Array.of(0x40, 2, 0, 7, 0x20, 2, 0, 5)));
+  });
+  const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
+  assert.is(fault!.platform_code, 'CONNACK_5');
+});
+
+test('calls a certificate refused although the platform does not say why, and ends the connection', async () => {
+  let isEnded = false;
+  const tls = { authorized: false, getPeerCertificate: () => ({}), destroy: () => (isEnded = true) };
+  const place = { scheme: 'wss', host: 'localhost', at: 'localhost:1' };
+  const server = {
+    place,
+    host: 'localhost',
+    port: 1,
+    url: 'wss://localhost:1',
+    ca: undefined,
+    timeout: 1000,
+  };
+  try {
+    await verify(tls as unknown as TLSSocket, server);
+    assert.unreachable();
+  } catch (error) {
+    assert.is((error as { code?: string }).code, 'certificate-refused', String(error));
+  }
+  assert.ok(isEnded);
+});
+
+test('a certificate for localhost is for 127.0.0.1, too, and one for another name is not', async () => {
+  const addressOf = async (options: object): Promise<string | undefined> =>
+    new X509Certificate((await localhostCertificate(options)).cert).checkIP('127.0.0.1');
+  assert.is(await addressOf({}), '127.0.0.1');
+  assert.is(await addressOf({ host: 'hub.example' }), undefined);
+});
 
 test.run();

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { changedMessage } from '../../cli/src/explain/arrivals.ts';
 import { strippedPayloads } from '../../cli/src/explain/differences.ts';
 import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
+import { shownList } from '../../cli/src/shown.ts';
 import type { JsonObject, LocalError } from '../../src/index.ts';
 import {
   blames,
@@ -402,6 +403,73 @@ for (const [what, ending, name] of [
 test('a hub that revoked the access key after KKpsk0', () => {
   const { client } = play({ ...KK, after: closing(1008) });
   blames({ client }, 'refused', 'likely');
+});
+
+test('names what both sides may use if they have no common pattern', () => {
+  const { client } = play({
+    ...KK,
+    client: { ...KK.client, patterns: ['KKpsk0'] },
+    wire: replacing(',"KKpsk0"', ''),
+  });
+  const text = blames({ client }, 'offer', 'likely');
+  assert.match(text, /no common pattern: the hub offers XXpsk2, and the client may use KKpsk0/);
+});
+
+test('shows an empty list as none', () => {
+  assert.is(shownList([]), 'none');
+});
+
+test('shows the first 59 characters of a long list in place of which a number arrived', () => {
+  const list = Array<number>(40).fill(1);
+  const { client, hub } = play({
+    hub: { hello: { list } },
+    wire: replacing('"list":[', '"list":0,"rest":['),
+  });
+  const text = blames({ client, hub }, 'hello-changed');
+  assert.match(text, /the hub sent \[(?:1,){29}…, and the client saw 0/);
+});
+
+test('calls no message correct that it could not compute without the pin', () => {
+  const { client } = play({ ...KK, client: { ...KK.client, ...withPsk(wrongPsk) }, ...secrets });
+  const { checked } = cannotTell({ client: { ...client, pin: undefined } });
+  assert.not.ok(checked.some((text) => text.includes('is correct')));
+});
+
+test('does not take a number that became a text for a number that was rewritten', () => {
+  const { client, hub } = play({
+    hub: { hello: { ratio: 1.5 } },
+    wire: replacing('"ratio":1.5', '"ratio":"1.5"'),
+  });
+  blames({ client, hub }, 'hello-changed');
+});
+
+test('tries each way in which names were stripped from a list', () => {
+  const suites = ['a', 'b', 'c'];
+  const tried = [...strippedPayloads({}, { noise: { suites } })]
+    .filter(({ name }) => name === 'suites-stripped')
+    .map(({ offer }) => (offer.noise as { suites: string[] }).suites.join(''));
+  assert.equal(tried, ['', 'a', 'b', 'ab', 'c', 'ac', 'bc']);
+});
+
+test('an encrypted message in place of a cleartext one of the same length is likely overtaking', () => {
+  let due = 0;
+  let isOver = false;
+  const { client, hub } = play({
+    wire: (from, data, count) => {
+      if (from === 'hub' || count < 2) return [data];
+      if (count === 2) due = Buffer.byteLength(data as string);
+      return [];
+    },
+    after: ({ client, hub }) => {
+      const [short] = client.sendJson({ n: '' });
+      const [sealed] = client.sendJson({ n: 'x'.repeat(due - short!.length) });
+      assert.is(sealed!.length, due);
+      hub.receive(sealed!);
+      isOver = true;
+    },
+  });
+  assert.ok(isOver);
+  assert.match(blames({ client, hub }, 'message-order', 'likely'), /since it has the same length/);
 });
 
 test.run();

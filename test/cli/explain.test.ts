@@ -480,4 +480,20 @@ test('does not guess what a random message 2 is', () => {
   cannotTell({ client, clientPsk: PSK });
 });
 
+test('names the side that has the key which is not pinned', () => {
+  const { client, hub } = play(other({ client: { ...KK.client, staticKey: wrongPsk } }));
+  assert.match(
+    blames({ client, hub }, 'client-key-lost'),
+    /Pinned: [0-9a-f]{64}; the client's: [0-9a-f]{64}$/,
+  );
+});
+
+test('a PSK at the hub that is of another password', () => {
+  const { client } = play({ client: withPsk(DERIVED), hub: { psk: wrongPsk } });
+  assert.match(
+    blames({ client, hubPsk: wrongPsk, password: PASSWORD }, 'psk-differs'),
+    /the PSK of the hub was not derived/,
+  );
+});
+
 test.run();

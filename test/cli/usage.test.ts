@@ -78,4 +78,17 @@ test('exits with the status of the command, as a program', async () => {
   assert.match(stderr, /^hub-protocol: cannot read the identity or keyring, \/nowhere\.json/);
 });
 
+test('adds nothing to an error that is not its own and has no place', async () => {
+  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
+  const error = new RangeError('correct horse');
+  error.stack = 'RangeError: correct horse';
+  const broken = new Readable({ read: () => broken.destroy(error) });
+  Object.defineProperty(process, 'stdin', { ...stdin, get: () => broken });
+  try {
+    assert.match((await run(['psk', '--node-id', 'hub-1'])).stderr, /report it: RangeError\s*$/);
+  } finally {
+    Object.defineProperty(process, 'stdin', stdin);
+  }
+});
+
 test.run();

@@ -72,7 +72,7 @@ const SHORTEST = 6; // characters
 /** Hides each level of a topic that is or contains a secret of the identity. */
 function hiding({ accessKey, password, cryptoKey, mqtt }: Identity): (topic: string) => string {
   const secrets = [accessKey, password, cryptoKey, mqtt!.username, mqtt!.password].filter(
-    (secret) => secret !== undefined && secret !== '',
+    (secret) => secret !== undefined,
   ) as string[];
   const isSecret = (level: string): boolean =>
     secrets.some((secret) => level === secret || (secret.length >= SHORTEST && level.includes(secret)));

@@ -2,7 +2,7 @@
  * Why did this handshake fail? Each step looks for one kind of cause, the surest first; the first cause found is the
  * answer. If no step finds one, the answer is `unknown`, and lists evidence that would help.
  */
-import { type ErrorCode, ownField, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
+import { type ErrorCode, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
 import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
@@ -135,9 +135,7 @@ function brokenPair({ evidence }: Case): Cause | undefined {
 function isRefutedByHub({ evidence: { hub, client } }: Case, code: ErrorCode): boolean {
   if (hub === undefined) return false;
   if (hub.failure?.isOwn) return !(hub.failure.code === 'kk-failed' && client?.staticKeyIsFresh);
-  const pinned = ownField(hub.header, 'clientKey');
-  const mayDiffer = typeof pinned === 'string' && pinned !== client?.publicKey && !hub.isReady;
-  return code === 'client-key-refused' && !mayDiffer;
+  return code === 'client-key-refused'; // keys that differ have been compared before
 }
 
 /** The remaining causes, and the meaning of the hub's close. */

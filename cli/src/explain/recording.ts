@@ -214,8 +214,8 @@ function text(line: JsonObject, name: string): string | undefined {
 
 /** A state or an error code. Sessions do not write other forms. */
 function nameIn(line: JsonObject | undefined, field: string): string {
-  const name = (line && text(line, field)) ?? '';
-  return /^[a-z][a-z0-9-]{0,50}$/.test(name) ? name : 'unknown';
+  const name = line && text(line, field);
+  return name !== undefined && /^[a-z][a-z0-9-]{0,50}$/.test(name) ? name : 'unknown';
 }
 
 function keyIn(path: string, line: JsonObject, name: string): Uint8Array {
