@@ -5,7 +5,8 @@ import { changedMessage } from '../../cli/src/explain/arrivals.ts';
 import { strippedPayloads } from '../../cli/src/explain/differences.ts';
 import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
 import { shownList } from '../../cli/src/shown.ts';
-import type { JsonObject, LocalError } from '../../src/index.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import type { CryptoProvider, JsonObject, LocalError } from '../../src/index.ts';
 import {
   blames,
   cannotTell,
@@ -63,6 +64,26 @@ test('a field of the offer that was changed, added or removed', () => {
     const { cause } = why({ client, hub: other });
     assert.equal([cause?.name, cause?.place?.path], ['offer-changed', path]);
   }
+});
+
+test('of two fields that were changed, the one whose bytes come first in the canonical JSON', () => {
+  const { client, hub } = play({
+    hub: { hello: { zone: 'x', area: 'x' } },
+    wire: replacing('"zone":"x","area":"x"', '"zone":"y","area":"y"'),
+  });
+  assert.is(why({ client, hub }).cause?.place?.path, 'area');
+});
+
+test('compares the latest HELLO that came before the offer, which is the one that counts', () => {
+  const { client, hub } = play({
+    client: withPsk(wrongPsk),
+    wire: (from, data, count) =>
+      from === 'hub' && count === 1
+        ? [(data as string).replace('"node_id"', '"x":1,"node_id"'), data]
+        : [data],
+  });
+  assert.is(client.failure?.code, 'psk-differs');
+  blames({ client, hub }, 'psk-differs', 'likely');
 });
 
 test('a stripped list of patterns, from both recordings and from the hub’s alone', () => {
@@ -267,6 +288,16 @@ test('does not blame the way for a transport message that a busy session refused
   assert.is(why({ client, hub }).cause, undefined);
 });
 
+test('a message that was overtaken, though one from before it arrived last', () => {
+  const { client, hub } = play({ client: withPsk(wrongPsk) });
+  const [hello, , message2] = client.received;
+  const received = [message2!, hello!];
+  assert.match(
+    blames({ client: { ...client, received }, hub }, 'message-order'),
+    /overtaken: HANDSHAKE with the offer/,
+  );
+});
+
 test('message 3 that was lost or overtaken, from the recording of the hub alone and from both', () => {
   for (const isLost of [true, false]) {
     const held: (string | Uint8Array)[] = [];
@@ -370,6 +401,42 @@ test('a message 2 that is too short, which arrived as the hub sent it', () => {
   blames({ client }, 'bad-message', 'likely');
   blames({ client, hub }, 'bad-message');
 });
+
+test('is certain of a message that opened and cannot be read, from the recording of the hub alone', () => {
+  for (const [marker, code] of [
+    [0x02, 'message-while-open'], // the first chunk, and then a whole message
+    [0x04, 'chunk-without-start'],
+    [0x09, 'unknown-marker'],
+  ] as const) {
+    const { hub } = play({
+      client: { crypto: withFirstMarker(marker) },
+      after: ({ client, hub }) => {
+        if (hub.state !== 'ready') return;
+        for (const message of client.sendJson({})) hub.receive(message);
+      },
+    });
+    assert.is(hub.failure?.code, code);
+    blames({ hub }, 'bad-message');
+  }
+});
+
+/** Cryptography that seals another marker in the first transport message. */
+function withFirstMarker(marker: number): CryptoProvider {
+  let isFirst = true;
+  const ChaChaPoly: NonNullable<CryptoProvider['ciphers']['ChaChaPoly']> = (key) => {
+    const cipher = nodeCrypto.ciphers.ChaChaPoly!(key);
+    return {
+      open: (nonce, associatedData, sealed) => cipher.open(nonce, associatedData, sealed),
+      seal: (nonce, associatedData, plaintext) => {
+        const isMarked = isFirst && associatedData.length === 0; // in the handshake it is the hash
+        if (isMarked) isFirst = false;
+        const sealed = isMarked ? Uint8Array.from([marker, ...plaintext.subarray(1)]) : plaintext;
+        return cipher.seal(nonce, associatedData, sealed);
+      },
+    };
+  };
+  return { ...nodeCrypto, ciphers: { ChaChaPoly } };
+}
 
 for (const [what, from, to, name, change] of [
   ['an envelope that is not JSON', '{', '', 'bad-envelope', 'message-changed'],

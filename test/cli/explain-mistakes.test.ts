@@ -37,13 +37,21 @@ class Faulty {
   readonly #pattern: Pattern;
   readonly #side: 'init' | 'resp';
   readonly #prologue: Uint8Array;
+  readonly #message2Payload: Uint8Array;
   readonly #messages: string[] = [];
 
-  constructor(mistake: Mistake, pattern: Pattern, side: 'init' | 'resp', prologue: Uint8Array) {
+  constructor(
+    mistake: Mistake,
+    pattern: Pattern,
+    side: 'init' | 'resp',
+    prologue: Uint8Array,
+    message2Payload: Uint8Array = MESSAGE_2_PAYLOAD,
+  ) {
     this.#mistake = mistake;
     this.#pattern = pattern;
     this.#side = side;
     this.#prologue = prologue;
+    this.#message2Payload = message2Payload;
   }
 
   /** Takes a handshake message. Returns whether it could be read. */
@@ -79,7 +87,7 @@ class Faulty {
   }
 
   #outcome(): ReturnType<typeof handshakeWith> {
-    const payloads = [hex(MESSAGE_1_PAYLOAD), hex(MESSAGE_2_PAYLOAD), ''];
+    const payloads = [hex(MESSAGE_1_PAYLOAD), hex(this.#message2Payload), ''];
     const isWriting = this.#messages.length % 2 === (this.#side === 'init' ? 0 : 1);
     const count = Math.min(this.#messages.length + (isWriting ? 1 : 0), this.#pattern === 'XXpsk2' ? 3 : 2);
     return handshakeWith(this.#mistake, this.#side, {
@@ -137,7 +145,7 @@ function faultyClient(mistake: Mistake, pattern: Pattern): Explanation {
 }
 
 /** A hub with this mistake; what our client recorded, explained. */
-function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
+function faultyHub(mistake: Mistake, pattern: Pattern, message2Payload?: Uint8Array): Explanation {
   const lines: string[] = [];
   const client = recordClientSession(
     {
@@ -154,7 +162,13 @@ function faultyHub(mistake: Mistake, pattern: Pattern): Explanation {
   );
   const hello = { node_id: NODE_ID };
   const offer = { max_protocol_version: 3, noise: { patterns: ['XXpsk2', 'KKpsk0'], suites: [SUITE] } };
-  const hub = new Faulty(mistake, pattern, 'resp', buildPrologue(hello, offer, protocolName(pattern, SUITE)));
+  const hub = new Faulty(
+    mistake,
+    pattern,
+    'resp',
+    buildPrologue(hello, offer, protocolName(pattern, SUITE)),
+    message2Payload,
+  );
   client.receive(writeEnvelope('hello', hello));
   let goesOn = hub.read(client.receive(writeEnvelope('shake', offer)));
   if (goesOn) {
@@ -201,5 +215,12 @@ for (const [what, pattern, play, expected] of [
     assert.is(named, expected);
   });
 }
+
+test('names a static key in the clear in a message 2 whose payload makes up for the tag', () => {
+  const mistake = MISTAKES.find(({ staticInClear }) => staticInClear)!;
+  const { cause } = faultyHub(mistake, 'XXpsk2', Buffer.from('{"encoding":"json-b64"}'));
+  assert.is(cause?.name, 'noise-mistake');
+  assert.match(cause!.text, /s is sent in the clear/);
+});
 
 test.run();

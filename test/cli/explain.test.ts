@@ -86,6 +86,19 @@ test('a wrong password under KKpsk0, by elimination from both recordings', () =>
   blames({ client, hub }, 'psk-differs', 'likely');
 });
 
+test('does not put a failed KKpsk0 down to the PSK if the static key of the client was not compared', () => {
+  const { client, hub } = play({ ...KK, client: { ...KK.client, staticKey: wrongPsk } });
+  assert.is(hub.failure?.code, 'kk-failed');
+  const { hello, offer, pin } = client;
+  const { checked } = cannotTell({
+    hub,
+    hello: hello!.payload,
+    offer: offer!.payload,
+    clientPin: pin,
+  });
+  assert.ok(checked.includes('the client has pinned the static key of this hub'));
+});
+
 test('a wrong password under KKpsk0, by computing what the hub read', () => {
   const { hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: DERIVED }] } });
   const { clientKey } = KK.hub!;
