@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
 import type { AskEvent, ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
-import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, until, type World } from './world.ts';
+import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -244,6 +244,22 @@ test('end in the listener of any trace is final', async () => {
       assert.is(world.types.at(-1), 'end', `trace ${count}`);
     }
     client.end();
+  }
+});
+
+test('end clears the timer of a client that waits for its hub', async () => {
+  const world = newWorld();
+  world.isSilent = true;
+  const timers = new Timers();
+  timers.watch();
+  try {
+    const client = world.start();
+    await until(() => world.dials === 1);
+    assert.equal(timers.running, ['client']);
+    client.end();
+    assert.equal(timers.running, []);
+  } finally {
+    timers.leave();
   }
 });
 

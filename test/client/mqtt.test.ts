@@ -8,7 +8,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { soon, turnsOf, until } from './world.ts';
+import { soon, Timers, turnsOf, until } from './world.ts';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
@@ -173,6 +173,19 @@ for (const [what, behaviour] of refusals) {
     assert.match(tell, /^The broker at /);
   });
 }
+
+test('clears the timer of its pings when the broker refuses the connection', async () => {
+  const url = await broker(() => {}, { connack: NOT_AUTHORIZED });
+  const timers = new Timers();
+  timers.watch();
+  try {
+    await outcome(dial(url));
+    assert.equal(timers.times('mqtt'), [120_000]);
+    assert.equal(timers.running, []);
+  } finally {
+    timers.leave();
+  }
+});
 
 test('says that the broker is not available', async () => {
   const url = await broker(() => {}, { connack: Buffer.from([0x20, 2, 0, 3]) });
