@@ -310,10 +310,27 @@ test('ask does not wait for a second connection', async () => {
   assert.is((await Promise.race([asked, again])).code, 1);
 });
 
+/** Calls `act` when a derivation tells its first progress, before the client hears of that. */
+async function atFirstProgress<T>(act: () => void, body: () => Promise<T>): Promise<T> {
+  const { Worker } = workers;
+  workers.Worker = class extends Worker {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      this.once('message', act);
+    }
+  };
+  syncBuiltinESMExports();
+  try {
+    return await body();
+  } finally {
+    workers.Worker = Worker;
+    syncBuiltinESMExports();
+  }
+}
+
 for (const command of ['ask', 'chat']) {
   test(`${command} does not give up a derivation, either after a minute or when the hub does not wait for it`, async () => {
     const { now } = performance;
-    const { Worker } = workers;
     let isLate = false;
     let connections = 0;
     let begun = 0;
@@ -321,18 +338,12 @@ for (const command of ['ask', 'chat']) {
     const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
     const there = await playHub('hub-1', answers, () => connections++, psk);
     forgetPsk(there.replace('.json', '.keyring.json'));
-    workers.Worker = class extends Worker {
-      constructor(...given: ConstructorParameters<typeof Worker>) {
-        super(...given);
-        this.once('message', () => {
-          isLate = true;
-          for (const socket of played[0]!.clients) socket.terminate();
-          // What comes after this message has been heard: 15 seconds have passed.
-          setImmediate(() => giveUp());
-        });
-      }
+    const lose = (): void => {
+      isLate = true;
+      for (const socket of played[0]!.clients) socket.terminate();
+      // What comes after this message has been heard: 15 seconds have passed.
+      setImmediate(() => giveUp());
     };
-    syncBuiltinESMExports();
     performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
     const set: TimerSetter = (late, time, original) => {
       if (time !== 15_000) return original(late, time);
@@ -341,18 +352,30 @@ for (const command of ['ask', 'chat']) {
     };
     const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--json', '--allow-plaintext'];
     try {
-      const { code, stdout } = await withTimers(set, () => run(args, 'hello\n'));
+      const { code, stdout } = await atFirstProgress(lose, () => withTimers(set, () => run(args, 'hello\n')));
       const json = JSON.parse(stdout);
       const { ending } = command === 'ask' ? json : json.answers[0];
       assert.equal([code, ending, connections], [0, 'handled', 2]);
       assert.is(begun > 1, command === 'chat'); // also when the derivation ends
     } finally {
       Object.assign(performance, { now });
-      workers.Worker = Worker;
-      syncBuiltinESMExports();
     }
   });
 }
+
+test('ask gives up a derivation when the hub has sent what is not JSON', async () => {
+  let connections = 0;
+  const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
+  const there = await playHub('hub-1', answers, () => connections++, psk);
+  forgetPsk(there.replace('.json', '.keyring.json'));
+  const disturb = (): void => {
+    if (connections === 1) for (const socket of played[0]!.clients) socket.send('{');
+  };
+  const { code, stdout } = await atFirstProgress(disturb, () =>
+    run(['ask', there, 'hello', '--json', '--allow-plaintext']),
+  );
+  assert.equal([code, JSON.parse(stdout).error, connections], [1, 'bad-json', 1]);
+});
 
 test('ask and chat say that an answer is incomplete', async () => {
   const there = await playHub('hub-1', (event, say, socket) => {

@@ -884,6 +884,13 @@ test('is neither held up nor filled by a hub that says HELLO without end', async
   assert.is((hello as string).length, HELLO.length + '[access key]'.length - ACCESS_KEY.length);
 });
 
+test('names the hub as its latest HELLO does', async () => {
+  const [first, second] = [HELLO, HELLO.replace('hub-1', 'hub-2')] as const;
+  const { node_id, hello, steps } = found(await examine(says(first, second, offer(OLD_PAYLOAD)), '--json'));
+  assert.equal([node_id, hello], ['hub-2', second.replace(ACCESS_KEY, '[access key]')]);
+  assert.is(steps.find(({ step }) => step === 'greeting')!.text, 'the hub is "hub-2"');
+});
+
 test('shows no control character that the hub sent, in text or in JSON', async () => {
   const hostile = '\u001b[31m\u009b\u202e\u2028\u061c\u200f';
   const noise = { patterns: ['XXpsk2', hostile], suites: [hostile] };
@@ -897,11 +904,14 @@ test('shows no control character that the hub sent, in text or in JSON', async (
 });
 
 test('names the port of the scheme if the address has none', async () => {
-  for (const [scheme, port] of [
-    ['wss', 443],
-    ['ws', 80],
+  for (const [protocol, scheme, port] of [
+    ['wss', 'wss', 443],
+    ['wss', 'ws', 80],
+    ['https', 'https', 443],
+    ['https', 'http', 80],
   ] as const) {
-    const { stdout } = await doctor(there({ wss: `${scheme}://nosuchhost.invalid` }), PLAIN);
+    const path = there({ [protocol]: `${scheme}://nosuchhost.invalid` }, { protocols: { [protocol]: true } });
+    const { stdout } = await doctor(path, PLAIN);
     assert.ok(stdout.includes(` ${scheme}://nosuchhost.invalid:${port}\n`), stdout);
   }
 });

@@ -18,6 +18,7 @@ import { bytesToHex, fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-ju
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
+import { until } from '../client/world.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import { Folder, run, runProgram } from './run.ts';
 
@@ -158,6 +159,16 @@ test('a hub whose folder has one of its files already writes none of the others'
   assert.is(code, 2);
   assert.match(stderr, /ca\.pem exists/);
   assert.equal(readdirSync(folder.at('half')), ['ca.pem']);
+});
+
+test('a hub that could write only some of its files leaves no hub.json, which would make its folder complete', async () => {
+  const started = run(['hub', folder.at('torn'), '--port', String(await freePort())]);
+  await until(() => existsSync(folder.at('torn'))); // it has found none of its files, and derives the PSK
+  folder.write('torn/ca.pem', 'mine');
+  const { code, stderr } = await started;
+  assert.is(code, 2);
+  assert.match(stderr, /ca\.pem exists/);
+  assert.equal(readdirSync(folder.at('torn')).sort(), ['ca.pem', 'identity.json']);
 });
 
 test('a hub with another --port moves there, with its identity', async () => {
