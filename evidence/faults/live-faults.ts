@@ -90,11 +90,12 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     'psk: the client uses the PSK of one hub for another',
     [CLIENT, 'findHub(keyring.psks, nodeId)', 'keyring.psks[0]'],
   ),
-  fault('client-has-one-pin', 'first-contact another-hub', 'pin: the client compares the key of one hub', [
-    CLIENT,
-    'findHub(keyring.pins, nodeId)',
-    'keyring.pins[0]',
-  ]),
+  fault(
+    'client-has-one-pin',
+    'first-contact another-hub-key',
+    'pin: the client compares the key of one hub',
+    [CLIENT, 'findHub(keyring.pins, nodeId)', 'keyring.pins[0]'],
+  ),
   fault('client-dials-at-once', 'first-contact back-off', 'back-off: the client dials again immediately', [
     PEERS,
     'setTimeout(dial, wait);',

@@ -23,7 +23,7 @@ test.after(() => hub.stop());
 /** Scenes that the rules leave open: what a WebSocket does with the faults of the other, and messages as they are. */
 const OPEN = {
   hub: ['verbatim', 'unmasked-client'],
-  client: ['large-offer', 'verbatim', 'masked-hub', 'wrong-accept'],
+  client: ['large-offer', 'verbatim', 'masked-hub', 'wrong-accept', 'another-hub-key'],
 };
 
 /**
@@ -92,8 +92,11 @@ for (const isOpen of [false, true]) {
   const bus = { ...row, peer: 'hivemind-bus-client', version, role: 'client' as const };
   compare(test, { ...bus, what: `the judge’s scenes for clients, ${how(OPEN.client)}` }, async () => {
     // The PSK has the node id in its salt, so without one there is none. The client takes an empty text.
-    assert.equal(await judgeClient(isOpen), [isOpen ? 'masked-hub failed' : 'no-node-id failed']);
-    return isOpen ? 'takes masked frames of a hub' : 'sends message 1 to a hub without a node id';
+    const others = await judgeClient(isOpen);
+    assert.equal(others, isOpen ? ['another-hub-key failed', 'masked-hub failed'] : ['no-node-id failed']);
+    return isOpen
+      ? 'pins the key of an address, not of a node id; takes masked frames of a hub'
+      : 'sends message 1 to a hub without a node id';
   });
 }
 
