@@ -65,11 +65,11 @@ export const HABIT_SCENES: readonly Scene<JudgeHub>[] = [
     comment: 'A hub with another node id has another PSK.',
     play: (hub, _connection, next) => greetNew(hub, 4, true, next, ONE_PSK),
   },
-  choice({
+  {
     name: 'another-hub-key',
     comment: 'A hub with another node id has no pin yet, whatever its address.',
     play: (hub, _connection, next) => greetNew(hub, 5, false, next, ONE_PIN),
-  }),
+  },
   choice({
     name: 'back-off',
     comment: 'A client whose connections end as they begin pauses before it dials again.',
