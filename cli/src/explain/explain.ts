@@ -7,7 +7,7 @@ import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { comparePsks, otherPair, PASSWORD, tryMistakes } from './trials.ts';
+import { askFor, comparePsks, otherPair, tryMistakes } from './trials.ts';
 
 export interface Explanation {
   /** `unfinished`: a recording ends in the middle of the handshake, without evidence that it failed. */
@@ -140,7 +140,7 @@ function isRefutedByHub({ evidence: { hub, client } }: Case, code: ErrorCode): b
 
 /** The remaining causes, and the meaning of the hub's close. */
 function byElimination(examined: Case): Cause | undefined {
-  const { failures, wouldHelp, evidence } = examined;
+  const { failures, wouldHelp } = examined;
   for (const { recording, failure } of failures) {
     const cause = leftOver(recording, failure, examined);
     if (cause !== undefined) return cause;
@@ -151,9 +151,7 @@ function byElimination(examined: Case): Cause | undefined {
       "a recording of the next attempt with patterns: ['XXpsk2'], which distinguishes password, pin and static key",
     );
   }
-  if (evidence.password === undefined && /^kk-|^psk-differs$/.test(code)) {
-    wouldHelp.add(PASSWORD);
-  }
+  if (/^kk-|^psk-differs$/.test(code)) askFor(examined, 'psk');
   return undefined;
 }
 
@@ -171,7 +169,7 @@ function leftOver(
     text: examined.agrees('messages') ? text : `${text}. Or ${ON_THE_WAY}`,
   });
   if (isOwn && code === 'psk-differs' && !examined.agrees('psks')) {
-    examined.wouldHelp.add(PASSWORD);
+    askFor(examined, 'psk');
     return likely(
       'psk-differs',
       'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',

@@ -15,9 +15,6 @@ import type { Case, Cause, Point, View } from './evidence.ts';
 import type { Role } from './recording.ts';
 import { type Handshake, replay } from './replay.ts';
 
-/** Evidence that would help if PSKs differ. */
-export const PASSWORD = 'the password (--password or --identity), or the PSKs (--psk, --hub-psk)';
-
 /** More candidates than this are not informative. */
 const FEW = 7;
 
@@ -97,13 +94,15 @@ export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
   return role === 'client' ? evidence.clientPsk : evidence.hubPsk;
 }
 
-function askFor({ wouldHelp }: Case, lacks: 'psk' | 'key'): void {
-  if (lacks === 'psk') wouldHelp.add(PASSWORD);
-  else {
+/** Asks for what a computation lacks, unless it was given. */
+export function askFor({ wouldHelp, evidence }: Case, lacks: 'psk' | 'key'): void {
+  if (lacks === 'key') {
     wouldHelp.add(
       'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
         'key of the side that made it (--keyring of the client, --hub-key of the hub)',
     );
+  } else if (evidence.password === undefined) {
+    wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
   }
 }
 
