@@ -47,9 +47,6 @@ import type { Connection, Platform, Transport } from './platform.ts';
 import { collectAnswers, type Query } from './queries.ts';
 import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
 
-/** The longest timer, a day, in milliseconds: Node takes no more than 25. The link does nothing if it is woken too early. */
-const LONGEST_TIMER = 86_400_000;
-
 type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
@@ -429,7 +426,7 @@ export class Client {
     clearTimeout(this.#timer);
     const { deadline } = this.#link;
     if (deadline === undefined) return;
-    const wait = Math.min(Math.max(0, Math.ceil(deadline - performance.now())), LONGEST_TIMER);
+    const wait = Math.max(0, Math.ceil(deadline - performance.now()));
     this.#timer = setTimeout(() => this.#run(this.#link.wake(this.#now())), wait);
   }
 

@@ -126,8 +126,8 @@ type WithoutId<Request> = Omit<Request, 'requestId'>;
 /** How to ask. */
 export interface AskOptions {
   /**
-   * How long the question may take in all, in milliseconds. Then it rejects if it was not sent, or else ends with what has come
-   * (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
+   * How long the question may take in all, in milliseconds, at most a day. Then it rejects if it was not sent, or else ends with what
+   * has come (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
    */
   timeout?: number | undefined;
   /** Cancels the question: `ask` rejects with the reason (default: none). The hub may act on a question that was sent. */
@@ -157,7 +157,7 @@ export interface AskError extends Error {
 
 /** How to ask the hubs above. */
 export interface QueryOptions {
-  /** How long to wait for a connection and for the answer together, in milliseconds (default 60000). */
+  /** How long to wait for a connection and for the answer together, in milliseconds, at most a day (default 60000). */
   timeout?: number | undefined;
   /** Ends the waiting: the promise rejects with its reason (default: none). */
   signal?: AbortSignal | undefined;
@@ -165,7 +165,7 @@ export interface QueryOptions {
 
 /** How to ask all hubs. */
 export interface CascadeOptions extends QueryOptions {
-  /** How long to collect answers, in milliseconds (default 10000). Nobody knows how many come. */
+  /** How long to collect answers, in milliseconds, at most a day (default 10000). Nobody knows how many come. */
   timeout?: number | undefined;
   /** Called with each answer as soon as it is complete (default: none). */
   onAnswer?: ((answer: MeshAnswer) => void) | undefined;

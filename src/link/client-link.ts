@@ -158,8 +158,8 @@ export class ClientLink {
    * `finish` when the question has ended, or `unsent`.
    * @param envelope - as for `RequestScheduler.request`
    * @param now - the time, in milliseconds
-   * @param timeout - how long the question may take in all, in milliseconds: then it is `unsent`, or ends with `timeout` and what
-   *   has come (default: it may wait 60000 to be sent, and then the deadlines of the scheduler begin)
+   * @param timeout - how long the question may take in all, in milliseconds, more than 0 and at most a day: then it is `unsent`, or
+   *   ends with `timeout` and what has come (default: it may wait 60000 to be sent, and then the deadlines of the scheduler begin)
    * @returns the orders to carry out, in order
    * @throws LocalError `bad-argument`; `wrong-state` without the option `requests`; `too-many-requests` if 10,000 were not sent
    */

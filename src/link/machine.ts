@@ -9,7 +9,7 @@
  * Memory may end at any allocation: an object, an array, a closure, an order. So what an order says is changed after the order is
  * made, and what was interrupted can be done again. Where nothing may fail, nothing is allocated.
  */
-import { assertFunction, assertTime } from '../arguments.ts';
+import { assertFunction, assertTime, assertWait } from '../arguments.ts';
 import { type Bytes, isBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -228,7 +228,7 @@ export class LinkMachine {
   }
 
   ask(now: number, envelope: JsonObject, timeout: number | undefined): void {
-    if (timeout !== undefined) assertTime(timeout, 'timeout');
+    if (timeout !== undefined) assertWait(timeout, 'timeout');
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }

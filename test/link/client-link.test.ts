@@ -1107,11 +1107,11 @@ test('takes no more questions while 10,000 were not sent', () => {
 test('knows which question is late first, whatever their timeouts', () => {
   const { link } = new Shell();
   const asked = ['r1', 'r2', 'r3', 'r4'].map((id) => question(id));
-  for (const [i, timeout] of [5000, 3000, 9000, 4000].entries()) link.ask(asked[i]!, 0, timeout);
+  for (const [i, timeout] of [5000, 3000, 86_400_000, 4000].entries()) link.ask(asked[i]!, 0, timeout);
   for (const [cancelled, deadline] of [
     [1, 4000],
     [0, 4000],
-    [3, 9000],
+    [3, 86_400_000],
     [2, undefined],
   ] as const) {
     link.cancel(asked[cancelled]!, 0);
@@ -1499,7 +1499,7 @@ test('refuses unknown options, and keyrings and times that are not valid', () =>
     () => link.end(NOT_A_TIME),
   ];
   for (const call of calls) raisesAbout('now', call);
-  raisesAbout('timeout', () => link.ask({}, 0, NOT_A_TIME));
+  for (const wrong of [NOT_A_TIME, 0, 86_400_001]) raisesAbout('timeout', () => link.ask({}, 0, wrong));
   raisesAbout('update', () => link.change(1 as never, 0));
   assert.is(link.state, 'waiting');
 });

@@ -193,7 +193,7 @@ class Life {
     this.#call('start');
     this.#ask('q1');
     this.#until(() => this.#ends.get('q1') !== 0, 'the first question ends');
-    this.#call('ask', library.buildUtterance({ requestId: 'late', text: 'x' }), 0);
+    this.#call('ask', library.buildUtterance({ requestId: 'late', text: 'x' }), 1);
     this.#call('send', { msg_type: 'bus', payload: { type: 'x', data: {}, context: {} } });
     this.#call('send', { bad: Number.NaN });
     this.#ask('q2');
