@@ -161,11 +161,19 @@ async function drain(
     report(file, (performance.now() - began) / 1000, result);
     last = file;
   }
-  child?.disconnect();
-  const limit = setTimeout(() => child!.kill(), 60_000); // removing installed packages takes long on a busy machine
-  if (child?.exitCode === null) await once(child, 'exit');
+  if (child === undefined) return;
+  const left = child;
+  left.disconnect();
+  running = '';
+  seconds = limitOf(last);
+  // What a test has left open keeps the process running.
+  const limit = setTimeout(() => {
+    isLate = true;
+    left.kill('SIGKILL');
+  }, 1000 * seconds);
+  if (left.exitCode === null && left.signalCode === null) await once(left, 'exit');
   clearTimeout(limit);
-  if (child !== undefined && child.exitCode !== 0) report(last, 0, died());
+  if (left.exitCode !== 0) report(last, 0, died());
 }
 
 /** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
