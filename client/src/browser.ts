@@ -42,12 +42,12 @@ export function connect(options: BrowserOptions): Client {
   });
   if (given.ca !== undefined)
     throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
-  const { keyring = new KeyringStorage(given.identity.accessKey), derive = deriveInWorker } = given;
+  const { keyring = new KeyringStorage(given.identity.accessKey) } = given;
   if (typeof keyring?.load !== 'function' || typeof keyring.update !== 'function') {
     throw new LocalError(
       'bad-argument',
       '"keyring" expected an object with load() and update(): a page has no files',
     );
   }
-  return connectByWebSocket(given, { keyring, derive });
+  return connectByWebSocket(given, { keyring, derive: deriveInWorker });
 }

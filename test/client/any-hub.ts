@@ -37,8 +37,8 @@ export class Seen {
   readonly accounts: (readonly [keepAlive: number, username: string, password: string])[] = [];
   /** The flags of each CONNECT, and the will. */
   readonly wills: (readonly [flags: number, topic: string, message: string])[] = [];
-  /** The QoS of what was subscribed to, published, and said of the status, over MQTT. */
-  readonly qos: { readonly [use in 'subscribe' | 'publish' | 'status']: Set<number> } = {
+  /** Over MQTT: the QoS of what was subscribed to, and the flags of what was published, and said of the status. */
+  readonly flags: { readonly [use in 'subscribe' | 'publish' | 'status']: Set<number> } = {
     subscribe: new Set(),
     publish: new Set(),
     status: new Set(),
@@ -47,12 +47,14 @@ export class Seen {
   readonly statuses: string[] = [];
   /** The paths that were requested. */
   readonly requests: string[] = [];
+  /** How many connections were made to the server. */
+  connections = 0;
 }
 
 /** How the hub behaves from now on. */
 export interface Behaviour {
-  /** Answers each request of HTTP with this status, and each CONNECT of MQTT with the code. */
-  refusal?: { readonly status: number; readonly connack: number; readonly headers?: string } | undefined;
+  /** Answers each request of HTTP with this status, and each CONNECT of MQTT with the code; without a code, the upgrade before it, too. */
+  refusal?: { readonly status: number; readonly connack?: number; readonly headers?: string } | undefined;
   /** Answers no upgrade, no request and no CONNECT. */
   isStuck?: boolean;
   /** Accepts the connection, and says nothing on it. */
@@ -76,6 +78,10 @@ interface Peer {
   closed(): void;
 }
 
+function pathOf({ url }: IncomingMessage): string {
+  return new URL(url!, 'http://localhost').pathname.slice(1);
+}
+
 export class AnyHub {
   readonly seen: Seen = new Seen();
   behaviour: Behaviour = {};
@@ -87,7 +93,9 @@ export class AnyHub {
   publish: (data: string, options: { topic?: string; isRetained?: boolean }) => void = () => {};
   readonly #server: Server;
   readonly #isTls: boolean;
-  readonly #http = createHttpServer((request, response) => this.#answer(request, response));
+  readonly #http = createHttpServer({ keepAliveTimeout: 120_000 }, (request, response) =>
+    this.#answer(request, response),
+  );
   readonly #webSockets = new WebSocketServer({ noServer: true });
   /** The client that polls. */
   #polling: { readonly peer: Peer; readonly texts: string[]; readonly bytes: string[] } | undefined;
@@ -101,7 +109,13 @@ export class AnyHub {
     this.#server = tls === undefined ? createServer(serve) : createTlsServer(tls, serve);
     this.#http.on('upgrade', (request, socket, head) => {
       const { refusal, isStuck } = this.behaviour;
+      this.seen.requests.push(pathOf(request));
+      const refuse = (): void =>
+        void socket.end(
+          `HTTP/1.1 ${refusal!.status} no\r\n${refusal!.headers ?? ''}content-length: 0\r\n\r\n`,
+        );
       if (request.headers['sec-websocket-protocol'] === 'mqtt') {
+        if (refusal?.connack === undefined && refusal !== undefined) return refuse();
         this.#webSockets.handleUpgrade(request, socket, head, (accepted) =>
           this.#serveMqtt(createWebSocketStream(accepted).on('error', () => {})),
         );
@@ -111,7 +125,7 @@ export class AnyHub {
       if (isStuck) return;
       if (refusal === undefined) {
         this.#webSockets.handleUpgrade(request, socket, head, (accepted) => this.#serveWebSocket(accepted));
-      } else socket.end(`HTTP/1.1 ${refusal.status} no\r\n${refusal.headers ?? ''}content-length: 0\r\n\r\n`);
+      } else refuse();
     });
   }
 
@@ -175,6 +189,7 @@ export class AnyHub {
   /** What comes first tells MQTT from HTTP. */
   #serve(socket: Socket): void {
     this.sockets.add(socket);
+    this.seen.connections++;
     socket.on('close', () => this.sockets.delete(socket)).on('error', () => {});
     socket.once('data', (first: Buffer) => {
       socket.pause();
@@ -243,7 +258,7 @@ export class AnyHub {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { refusal, isStuck } = this.behaviour;
-    const path = new URL(request.url!, 'http://localhost').pathname.slice(1);
+    const path = pathOf(request);
     this.seen.requests.push(path);
     if (path === 'connect') this.#name(request);
     if (isStuck) return;
@@ -299,7 +314,7 @@ export class AnyHub {
       else if (type === 8) {
         const length = body.readUInt16BE(2);
         topic = body.subarray(4, 4 + length).toString();
-        this.seen.qos.subscribe.add(body[4 + length]!);
+        this.seen.flags.subscribe.add(body[4 + length]!);
         socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
       } else if (type === 6) socket.write(packet(0x70, body));
       else if (type === 12) socket.write(packet(0xd0));
@@ -311,7 +326,7 @@ export class AnyHub {
         if (hasId) socket.write(packet(qos === 1 ? 0x40 : 0x50, body.subarray(end, end + 2)));
         const data = body.subarray(hasId ? end + 2 : end);
         const isStatus = body.subarray(2, end).toString().endsWith('/status');
-        this.seen.qos[isStatus ? 'status' : 'publish'].add(qos);
+        this.seen.flags[isStatus ? 'status' : 'publish'].add(flags);
         if (isStatus) {
           last = data.toString();
           this.seen.statuses.push(last);

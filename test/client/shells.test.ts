@@ -463,6 +463,15 @@ for (const entry of ENTRIES) {
   }
 }
 
+for (const entry of ENTRIES) {
+  test(`${entry}: all of a session goes through one connection to the server, with TLS and without`, async () => {
+    const counts = [await resultOf(entry, 'given'), await resultOf(entry, 'least')].map(
+      ({ seen }) => seen.connections,
+    );
+    assert.equal(counts, [1, 1]);
+  });
+}
+
 test('every row is of an option that an entry has', () => {
   const known = new Set(ENTRIES.flatMap((entry) => OPTIONS[entry]));
   assert.equal(Object.keys(ROWS).sort(), [...known].sort());
@@ -633,6 +642,14 @@ const ENDINGS: { readonly [what: string]: Ending } = {
       ...overEach(['broker-refused', /\(CONNACK 4\)/]),
     },
   },
+  'the server answers 302': {
+    behaviour: { refusal: { status: 302, headers: 'location: /elsewhere\r\n' } },
+    seen: {
+      ...onWebSockets(['not-a-hub', /\(HTTP 302\)/], NOT_SAID),
+      https: ['not-a-hub', /\(HTTP 302\)/],
+      'mqtt over websocket': ['not-a-hub', /does not answer as a hub does/],
+    },
+  },
   'the server answers 503': {
     behaviour: { refusal: { status: 503, connack: 3 } },
     seen: {
@@ -686,6 +703,7 @@ for (const [what, { behaviour, whenReady, seen }] of Object.entries(ENDINGS)) {
       const [code, tell, goodbye] = expected;
       assert.is(told[0]!.code, code);
       assert.match(told[0]!.tell, tell);
+      assert.not.ok(hub.seen.requests.includes('elsewhere'), 'the access key goes to no other place');
       const mistake = await client.ask({ misspelt: 'hello' } as never).catch((error) => error);
       assert.match(mistake.tell, /misspelt/); // which has nothing to do with the end of the connection
       if (goodbye === undefined) return;
@@ -713,6 +731,13 @@ for (const entry of ENTRIES) {
     assert.equal(first, ['connecting', 'connect', 'disclosure']);
     assert.equal(events, [...first, 'end', 'connecting', 'connect']);
     assert.is(hub.seen.names.length, 2);
+  });
+
+  test(`${entry}: the transport of an open connection has no other timer than that of its pings or polls`, async () => {
+    const { client } = await start(entry, {});
+    await client.ask('hello');
+    const own = timers.running.filter((module) => module === MODULES[entry]);
+    assert.equal(own, own.length === 0 && entry === 'https' ? [] : [MODULES[entry]]); // or it polls at this moment
   });
 
   test(`${entry}: the hub learns after a reconnect what it has learnt at first`, async () => {
@@ -777,11 +802,12 @@ test('mqtt: connects with a clean session, and with a will', async () => {
 });
 
 for (const qos of [0, 1, 2]) {
-  test(`mqtt: subscribes and publishes with the QoS ${qos} of the identity, and says its status with 1`, async () => {
+  test(`mqtt: subscribes and publishes with the QoS ${qos} of the identity, and says its status with 1, retained`, async () => {
     const { hub, client } = await start('mqtt', {}, { qos });
     await client.ask('hello');
-    const { subscribe, publish, status } = hub.seen.qos;
-    assert.equal([[...subscribe], [...publish], [...status]], [[qos], [qos], [1]]);
+    const { subscribe, publish, status } = hub.seen.flags;
+    // The bits of a PUBLISH: a copy, its QoS, and whether it is retained, as only the status is (MQTT 3.1.1, section 3.3.1).
+    assert.equal([[...subscribe], [...publish], [...status]], [[qos], [qos << 1], [0b0011]]);
   });
 }
 
