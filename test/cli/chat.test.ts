@@ -479,9 +479,28 @@ test('yes makes ask trust another key, and ask again', async () => {
   assert.match(stdout, /You said: parrot\r\n$/);
 });
 
-test('the hub of the command tells the time in hours and minutes', () => {
-  assert.match(answerTo('What time is it?'), /^It is \d\d:\d\d\.$/);
-});
+for (const [question, answer] of [
+  ['What time is it?', /^It is \d\d:\d\d\.$/],
+  ['Time, please', /^It is \d\d:\d\d\.$/],
+  ['Which date is it?', /^Today is [A-Z]\w\w [A-Z]\w\w \d\d \d{4}\.$/],
+  ['What day is it today?', /^Today is /],
+  ['HELLO', /^Hello\. Ask me what time it is\.$/],
+  ['hi', /^Hello\./],
+  ['Good evening!', /^Hello\./],
+  ['Who are you?', /^I am the hub of hub-protocol-cli, and I run on your machine\.$/],
+  ['what are you', /^I am the hub/],
+  ['Tell me a joke', /^I would tell you a UDP joke, but you might not get it\.$/],
+  ['Make me laugh', /^I would tell you/],
+  ['help', /^I know the time, the day and a joke\. I repeat everything else\.$/],
+  // A part of a word is not the word.
+  ...['sometimes', 'daylight', 'this', 'goods', 'jokers', 'helpful'].map(
+    (word) => [word, new RegExp(`^You said: ${word}$`)] as const,
+  ),
+] as const) {
+  test(`the hub of the command has an answer to “${question}”`, () => {
+    assert.match(answerTo(question), answer);
+  });
+}
 
 test('a progress bar that is full is removed, and leaves Ctrl+C to the program', () => {
   const listeners = process.listeners('SIGINT');

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import * as assert from 'uvu/assert';
 import { main } from '../../cli/src/main.ts';
 import { longestWait, soon } from '../client/world.ts';
 
@@ -38,15 +39,21 @@ export function runProgram(args: readonly string[], input: string | Uint8Array =
 /** Keys to type on a terminal, after a text has appeared there. */
 export type Step = readonly [text: string, keys: string];
 
-/** Runs the program on a pseudo-terminal. Returns what that received as `stdout`. */
-export function runOnTerminal(
+/**
+ * Runs the program on a pseudo-terminal. Returns what that received as `stdout`. Whatever happens, the program leaves the cursor
+ * at the start of a line, for the prompt of the shell.
+ */
+export async function runOnTerminal(
   args: readonly string[],
   steps: readonly Step[],
   columns = 80,
   output = '',
 ): Promise<Run> {
   const given = [TERMINAL, String(columns), JSON.stringify(steps), output, process.execPath, CLI, ...args];
-  return runChild('python3', given, '');
+  const result = await runChild('python3', given, '');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequence that clears a line
+  assert.match(result.stdout, /(?:\n|\r\u001b\[K)$/, `the last line stays: ${JSON.stringify(result.stdout)}`);
+  return result;
 }
 
 /** The same with standard output in a file: returns what was written there, and as `stderr` what the terminal received. */
