@@ -19,7 +19,7 @@ export function sentenceForReplacement({
   return `The hub has a new key, ${fingerprint(key)} in place of ${fingerprint(replaces!)}, which is stored now: it knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
 }
 
-/** If a question is late, and no connection has failed. */
+/** If a question or a message is late, and the connection for it has not failed. */
 export const NOT_READY: string =
   'The connection was not ready in time. Try again: the first one takes long on a slow machine.';
 

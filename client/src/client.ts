@@ -404,7 +404,7 @@ export class Client {
   #sentenceFor(error: Error): string {
     const { code } = error as { code?: string };
     const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
-    if (code === 'wrong-state' && this.#link.state === 'connecting') return NOT_READY;
+    if (code === 'wrong-state') return NOT_READY;
     return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
   }
 

@@ -121,7 +121,7 @@ export async function collectAnswers(
     message({ message }) {
       const { denied_type } = message.data;
       const isOurs = denied_type === 'recognizer_loop:utterance' || denied_type === type;
-      if (message.type !== 'hive.policy.denied' || !isOurs || !isSent || !isAlone()) return;
+      if (message.type !== 'hive.policy.denied' || !isOurs || !isAlone()) return;
       take('', message);
       close('closed', cause);
     },

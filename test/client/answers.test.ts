@@ -4,7 +4,7 @@ import { RemoteError } from 'hub-protocol';
 import type { AskError, AskOptions, Part } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, until } from './world.ts';
+import { endWorlds, newWorld, soon, until } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -233,7 +233,7 @@ test('an error in the function for parts is reported as uncaught, and the answer
     throw thrown;
   };
   assert.is((await client.ask('hello', { onPart })).ending, 'handled');
-  assert.is(await caught, thrown);
+  assert.is(await soon(caught), thrown);
 });
 
 test('an abort rejects with its reason, and nothing of the question is sent afterwards', async () => {

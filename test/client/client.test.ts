@@ -423,6 +423,41 @@ test('says of each message of the hub that it drops what helps', async () => {
   assert.match(sentenceForDropped({ reason: 'not-utf8', bytes: 7 }), /7 bytes .* not UTF-8/);
 });
 
+test('a message of the hub may have half of maxMemory, and not a byte more', async () => {
+  const world = newWorld();
+  const client = world.start({ maxMemory: MIB });
+  const lengths: number[] = [];
+  client.on('dropped', ({ bytes }) => lengths.push(-bytes));
+  client.on('envelope', ({ envelope }) => lengths.push(JSON.stringify(envelope).length));
+  await client.ask('hello');
+  const start = '{"msg_type":"ping","payload":"';
+  for (const length of [MIB / 2, MIB / 2 + 1]) {
+    world.send(world.hub!.sendJson(`${start}${'x'.repeat(length - start.length - 2)}"}`));
+  }
+  await until(() => lengths.length === 2);
+  assert.equal(lengths, [MIB / 2, -(MIB / 2 + 1)]);
+});
+
+test('a transport that tells its end while it is closed is closed once', async () => {
+  for (const cause of ['no envelope', undefined]) {
+    const world = newWorld();
+    const codes: number[] = [];
+    const open: typeof world.platform.open = (connection) => {
+      const { write } = world.platform.open(connection);
+      if (cause !== undefined && codes.length === 0) queueMicrotask(() => connection.received(cause));
+      const close = (code: number): void => {
+        codes.push(code);
+        if (codes.length < 5) connection.closed({ code });
+      };
+      return { write, close };
+    };
+    const client = world.start({}, { open });
+    await client.ask('hello');
+    client.end();
+    assert.equal(codes, cause === undefined ? [1000] : [1008, 1000]);
+  }
+});
+
 test('tells the hub that a message was spoken, with the context of that message', async () => {
   const world = newWorld();
   const client = world.start();

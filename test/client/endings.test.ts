@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
 import type { AskEvent, ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
-import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, Timers, until, type World } from './world.ts';
+import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, soon, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -85,8 +85,77 @@ function startFor(type: ClientEvent['type'], world: World): Client {
   return client;
 }
 
+const HUB_KEY = new Uint8Array(crypto.x25519.publicKey(HUB_STATIC));
+const SPOKEN = {
+  ...{ type: 'speak', data: { utterance: 'one' }, requestId: undefined, sessionId: undefined },
+  payload: { type: 'speak', data: { utterance: 'one' }, context: {} },
+};
+
+/** The fields of each event, but `tell`: an error is shown as its code or its message, random bytes as their length. */
+const FIELDS: { readonly [type in Exclude<ClientEvent['type'], 'trace'>]: object } = {
+  connecting: {},
+  deriving: { progress: 0.5 },
+  connect: {
+    ...{ nodeId: 'hub-1', hubKey: HUB_KEY, pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256' },
+    ...{ handshakeHash: 32, sessionId: 32, encoding: undefined, peer: undefined, binarize: false },
+  },
+  disclosure: { text: undefined, language: 'en' },
+  message: { message: SPOKEN },
+  speak: { text: 'one', speech: 'one', displayItems: [], expectsAnswer: false, message: SPOKEN },
+  envelope: { envelope: { msg_type: 'propagate', payload: {} } },
+  bytes: { kind: 'binary', bytes: Uint8Array.of(1), bin_type: 'file', metadata: {} },
+  close: { error: 'dropped' },
+  reconnect: { after: 'a pause', error: undefined },
+  ask: { error: 'the disk is full', after: undefined },
+  unsent: { message: { bad: Number.NaN }, error: 'unsafe-number' },
+  dropped: { kind: 'json', bytes: 524_370, reason: 'too-large' },
+  'new-hub': { nodeId: 'hub-1' },
+  'static-key-fresh': { nodeId: 'hub-1', error: 'static-key-fresh' },
+  'hub-replaced': { nodeId: 'hub-1', key: 32, replaces: HUB_KEY },
+  end: {},
+};
+const TELLING: readonly string[] = ['close', 'ask', 'unsent', 'dropped', 'static-key-fresh', 'hub-replaced'];
+
+for (const type of Object.keys(FIELDS) as (keyof typeof FIELDS)[]) {
+  test(`the event ${type} has its fields, and a sentence if a person is to read one`, async () => {
+    const client = startFor(type, newWorld());
+    const { tell, ...event } = await soon(
+      new Promise<ClientEvent & { tell?: string }>((resolve) => client.once(type, resolve as never)),
+    );
+    const shown = Object.entries(event).map(([name, value]: [string, unknown]) => {
+      if (value instanceof Error) return [name, (value as { code?: string }).code ?? value.message];
+      if (name === 'after' && value !== undefined)
+        return [name, Number(value) <= POLICY.maxPause && 'a pause'];
+      return [name, ['handshakeHash', 'sessionId', 'key'].includes(name) ? Object(value).length : value];
+    });
+    assert.equal(Object.fromEntries(shown), { type, ...FIELDS[type] });
+    assert.is(/^[A-Z].*\.$/.test(tell ?? ''), TELLING.includes(type), tell);
+  });
+}
+
+/** What a client tells but for `trace`, in order. */
+function everyEventOf(client: Client): string[] {
+  const types: string[] = [];
+  for (const type of TYPES) if (type !== 'trace') client.on(type, () => types.push(type));
+  return types;
+}
+
 for (const type of TYPES) {
   if (type === 'end') continue; // below
+  test(`after end in the listener of ${type}, also twice, nothing more is told but the end`, async () => {
+    const client = startFor(type, newWorld());
+    let later: string[] = [];
+    client.once(type, () => {
+      later = everyEventOf(client);
+      client.end();
+      client.end();
+    });
+    await until(() => client.state === 'ended');
+    await pause(5);
+    const same = ['disclosure', 'message', 'speak']; // one message of the hub is told as these
+    assert.equal(later, [...(same.includes(type) ? same.slice(same.indexOf(type) + 1) : []), 'end']);
+  });
+
   test(`end in the listener of ${type} is final`, async () => {
     const world = newWorld();
     const client = startFor(type, world);

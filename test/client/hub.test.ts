@@ -490,6 +490,56 @@ test('a stranger whose connection has not closed yet is one of the most that the
   stranger.destroy();
 });
 
+test('a client has two minutes until it is ready, unless the hub says otherwise', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    for (const [options, time] of [
+      [{}, 120_000],
+      [{ handshakeTimeout: 54_000 }, 54_000],
+    ] as const) {
+      timers.forget();
+      await dial('kiosk-7', undefined, (await start(options)).url).reaches('ready');
+      assert.equal(timers.times('hub-connection'), [time]);
+    }
+  } finally {
+    timers.leave();
+  }
+});
+
+test('a hub answers with the context of the request, whole, and adds its session to it', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  const session = { session_id: 's-1', lang: 'de-de', site_id: 'lobby' };
+  const context = { request_id: 'r-1', session, other: [1] };
+  const request = (type: string, data: object): void =>
+    client.say(JSON.stringify({ msg_type: 'bus', payload: { type, data, context } }));
+  request('recognizer_loop:utterance', { utterances: ['hello', 'hallo'], lang: 'de-de' });
+  request('recognizer_loop:utterance', { utterances: [''] });
+  request('recognizer_loop:utterance', { utterances: [7, 'hello'] });
+  request('recognizer_loop:audio_output_end', {});
+  request('speak:synth', { utterance: 'hello' });
+  await until(() => client.replies.length >= 6);
+  const [namespace] = /[0-9a-f]+(?=:s-1)/.exec(JSON.stringify(client.replies)) ?? [];
+  const about = { ...context, session: { ...session, session_id: `${namespace}:s-1` } };
+  const denial = {
+    ...{ denied_type: 'speak:synth', code: 'acl_disallowed_type' },
+    ...{ reason: 'this hub answers recognizer_loop:utterance only' },
+    data: { allowed: ['recognizer_loop:utterance'] },
+  };
+  assert.equal(
+    client.replies,
+    [
+      ['speak', { utterance: 'You said: hello' }],
+      ['ovos.utterance.handled', {}],
+      ['speak', { utterance: 'You said: ' }],
+      ['ovos.utterance.handled', {}],
+      ['complete_intent_failure', {}],
+      ['hive.policy.denied', denial],
+    ].map(([type, data]) => ({ msg_type: 'bus', payload: { type, data, context: about } })),
+  );
+});
+
 test('a connection that is not ready in time ends', async () => {
   const one = await start({ handshakeTimeout: 20 });
   const client = dial('kiosk-7', new Promise(() => {}), one.url);

@@ -185,8 +185,30 @@ test('an error in onAnswer is reported as uncaught, and the cascade goes on', as
   const answered = client.cascade('Who is at home?', { timeout: 200, onAnswer });
   answer('hub-1', 'speak', { utterance: 'Ann.' });
   answer('hub-1', 'hive.query.complete');
-  assert.match(String(await uncaught), 'of the program');
+  assert.match(String(await soon(uncaught)), 'of the program');
   assert.is((await answered).length, 1);
+});
+
+test('an error in onAnswer is reported as uncaught when the time is over, too, and all answers come', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const uncaught = new Promise((resolve) => process.once('uncaughtException', resolve));
+  let calls = 0;
+  const onAnswer = (): void => {
+    if (++calls === 1) throw new Error('of the program');
+  };
+  const answered = client.cascade('Who is at home?', { timeout: 200, onAnswer });
+  answer('hub-1', 'speak', { utterance: 'Ann …' });
+  answer('hub-2', 'speak', { utterance: 'Bob …' });
+  assert.equal(
+    (await answered).map(({ hub, ending }) => [hub, ending]),
+    [
+      ['hub-1', 'timeout'],
+      ['hub-2', 'timeout'],
+    ],
+  );
+  assert.match(String(await soon(uncaught)), 'of the program');
+  assert.is(calls, 2);
 });
 
 test('a refusal ends the only question, and says why', async () => {
@@ -249,6 +271,17 @@ test('a query rejects with the latest cause if no connection is ready in time', 
   assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'wrong-state');
 });
 
+test('a query that is late in a pause says to a person what to do', async () => {
+  const world = newWorld();
+  const client = world.start({ policy: { basePause: 60_000, maxPause: 60_000 } });
+  await client.ask('hello');
+  world.drop();
+  await until(() => client.state === 'waiting');
+  const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
+  assert.is(code, 'wrong-state');
+  assert.match(tell, /^The connection was not ready in time\. Try again/);
+});
+
 test('a query rejects if a person must act', async () => {
   const world = newWorld();
   world.clientKey = new Uint8Array(32).fill(9); // the hub knows this client by another key
@@ -304,6 +337,29 @@ test('options and questions that are wrong are refused', async () => {
     ].map(async (promise) => (await failure(promise)).code),
   );
   assert.equal(new Set(codes), new Set(['bad-argument']));
+});
+
+test('a query and a cascade take a timeout up to a day, and nothing that is none', async () => {
+  const { client } = start();
+  client.end();
+  for (const method of ['query', 'cascade'] as const) {
+    const codes: (string | undefined)[] = [];
+    for (const timeout of [
+      1,
+      86_400_000,
+      86_400_001,
+      0,
+      -1,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      '20',
+      null,
+    ]) {
+      codes.push((await failure(client[method]('hello', { timeout: timeout as number }))).code);
+    }
+    const refused = Array.from({ length: 7 }, () => 'bad-argument');
+    assert.equal(codes, ['session-over', 'session-over', ...refused]);
+  }
 });
 
 test('a misspelt option of a query is named', async () => {
