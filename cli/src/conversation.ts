@@ -227,11 +227,11 @@ class Talk {
     };
     const text = finding
       ? sentenceOfCause(finding, server.place)
-      : this.#sentence(code, message, tell, status);
+      : this.#sentence(step, code, message, tell, status);
     this.#end(new Fault(finding?.cause ?? code, text, { step, platformCode }));
   }
 
-  #sentence(code: string, message: string, tell: string, status: number | undefined): string {
+  #sentence(step: string, code: string, message: string, tell: string, status: number | undefined): string {
     const { keyring, greeting } = this.#given;
     const own = fingerprint(this.#store.load().staticKey.publicKey!);
     // Without a keyring, the client's key was made for this command alone: no operator will see it.
@@ -239,7 +239,7 @@ class Talk {
     if (code === 'hub-key-changed') return `${told} “ask” and “chat” ask you whether to.`;
     if (code === 'protocol-version') return `${told} ${versionsOf(greeting)}`;
     if (status !== undefined) return `${told} The server answered with HTTP ${status}.`;
-    if (this.#awaited !== 'greeting' || code === 'dropped') return told;
+    if (step !== 'greeting' || code === 'dropped') return told;
     return `${told} So this is no hub, or a damaged one: check the address.`;
   }
 
