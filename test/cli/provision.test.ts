@@ -103,6 +103,33 @@ test('makes a new static key each time', async () => {
   assert.not.equal(written().staticKey, first);
 });
 
+test('shows what it has written, and where', async () => {
+  const [connection, slot] = [folder.at('connection.json'), folder.at('slot.txt')];
+  const args = ['--pin', `hub-1=${KEY}`, '--connection', connection, '--slot', slot];
+  const { stdout } = await provision(...args);
+  const key = hex(written().staticKey.publicKey!);
+  assert.is(
+    stdout,
+    `\
+client key  ${key}  (public; no hub has accepted it yet)
+pin         ${KEY}  of "hub-1"
+PSKs        none: the client derives them from the password
+written to  ${out} and ${connection} and ${slot}, readable by their owner only
+`,
+  );
+  const json = JSON.parse((await provision(...args, '--keyring', out, '--force', '--json')).stdout);
+  assert.equal(json, {
+    file: out,
+    connection_file: connection,
+    slot_file: slot,
+    site_id: 'lobby',
+    client_key: key,
+    static_key_is_fresh: true,
+    pins: [{ node_id: 'hub-1', key: KEY }],
+    psks: [],
+  });
+});
+
 test('lets only the owner read the keyring, whatever the umask', async () => {
   const umask = process.umask(0);
   await provision();
@@ -140,9 +167,12 @@ const MQTT = {
 };
 
 test('resolves broker and topics with --mqtt', async () => {
-  const { mqtt, url } = await connectionFor(IDENTITY, '--mqtt');
-  assert.equal(mqtt, MQTT);
-  assert.is(url, undefined);
+  const mqtt = { ...IDENTITY.mqtt, qos: 2 };
+  assert.equal(await connectionFor({ ...IDENTITY, mqtt }, '--mqtt', '--name', 'kiosk'), {
+    access_key: 'AKEY-12345',
+    site_id: 'lobby',
+    mqtt: { ...MQTT, qos: 2, client_id: 'kiosk-AKEY-12345' },
+  });
 });
 
 test('resolves broker and topics if the hub serves only MQTT', async () => {

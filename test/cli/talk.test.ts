@@ -35,9 +35,23 @@ test.after(async () => {
 
 test('a hub makes an identity, answers, and is the same one when it is started again', async () => {
   await hub.start('--port', String(port));
-  for (const file of ['identity.json', 'hub.json']) {
+  for (const file of ['identity.json', 'ca.pem', 'hub.json']) {
     assert.is(statSync(folder.at(`hub/${file}`)).mode & 0o777, 0o600);
   }
+  const { staticKey } = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
+  const hubKey = fingerprint(new Uint8Array(nodeCrypto.x25519.publicKey(hexToBytes(staticKey)!)));
+  const said = `\
+the hub hub.localhost is at wss://localhost:${port}, and its key is ${hubKey}
+
+the identity of its client is in ${identity}. In another terminal:
+
+    npx hub-protocol-cli ask ${identity} "What time is it?"
+    npx hub-protocol-cli chat ${identity}
+
+Ctrl+C ends the hub.
+`;
+  await hub.prints('ends the hub');
+  assert.is(hub.printed.trim(), said.trim());
   assert.is(statSync(folder.at('hub')).mode & 0o777, 0o700);
   const asked = await runProgram(['ask', identity, 'What day is it?']);
   assert.is(asked.code, 0, asked.stderr);

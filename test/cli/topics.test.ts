@@ -12,13 +12,29 @@ function showsNoSecret(output: string): void {
   for (const secret of SECRETS) assert.not.ok(output.includes(secret), `${secret} in ${output}`);
 }
 
-test('topics hides the access key', async () => {
+test('topics shows where a client connects, without the access key', async () => {
   const { code, stdout, stderr } = await run(['topics', identity]);
   assert.is(code, 0, stderr);
-  assert.match(stdout, /^publish {4}hivemind\/hub-1\/\[access key\]\/in$/m);
-  assert.match(stdout, /^broker {5}mqtts:\/\/broker\.example {2}\(port 8883, with TLS\)$/m);
-  assert.match(stdout, /^client id {2}client-\[access key\]$/m);
-  showsNoSecret(stdout);
+  assert.is(
+    stdout,
+    `\
+publish    hivemind/hub-1/[access key]/in
+subscribe  hivemind/hub-1/[access key]/out
+status     hivemind/hub-1/[access key]/status
+QoS        1
+broker     mqtts://broker.example  (port 8883, with TLS)
+client id  client-[access key]
+`,
+  );
+  const json = JSON.parse((await run(['topics', identity, '--json', '--name', 'kiosk'])).stdout);
+  assert.equal(json, {
+    publish: 'hivemind/hub-1/[access key]/in',
+    subscribe: 'hivemind/hub-1/[access key]/out',
+    status: 'hivemind/hub-1/[access key]/status',
+    qos: 1,
+    broker: { url: 'mqtts://broker.example', host: 'broker.example', port: 8883, tls: true },
+    client_id: 'kiosk-[access key]',
+  });
 });
 
 test('a short secret hides no ordinary word of a topic, only a level that is the secret', async () => {
@@ -80,12 +96,38 @@ test('topics says that an identity has no broker', async () => {
   assert.match(stderr, /has no MQTT broker/);
 });
 
+test('topics takes the quality of service of the identity', async () => {
+  for (const qos of [0, 2]) {
+    const issued = folder.write('qos.json', { ...IDENTITY, mqtt: { ...IDENTITY.mqtt, qos } });
+    assert.match((await run(['topics', issued])).stdout, new RegExp(`^QoS {8}${qos}$`, 'm'));
+    assert.is(JSON.parse((await run(['topics', issued, '--json'])).stdout).qos, qos);
+  }
+});
+
 test('redact shows an identity without its secrets', async () => {
   for (const args of [[], ['--json']]) {
     const { code, stdout } = await run(['redact', identity, ...args]);
     assert.is(code, 0);
-    assert.is(JSON.parse(stdout).siteId, 'lobby');
-    showsNoSecret(stdout);
+    const hidden = '[redacted]';
+    assert.equal(JSON.parse(stdout), {
+      accessKey: hidden,
+      password: hidden,
+      siteId: 'lobby',
+      defaultPort: 5679,
+      defaultPath: '',
+      dataPlaneEndpoints: { wss: 'wss://hub.example:5678' },
+      protocols: { wss: true, https: false, mqtt: true },
+      mqtt: {
+        endpoint: 'mqtts://broker.example',
+        username: hidden,
+        password: hidden,
+        tls: true,
+        qos: 1,
+        accessKey: hidden,
+        topicPrefix: hidden,
+        hashTopics: false,
+      },
+    });
   }
 });
 
@@ -106,21 +148,39 @@ test('redact shows a keyring without its secrets, from standard input too', asyn
   assert.not.ok(stdout.includes(secret) || stdout.includes(psk) || stdout.includes('\u001b'));
   assert.ok(stdout.includes(pin));
   const json = JSON.parse((await runProgram(['redact', '-', '--json'], keyring)).stdout);
-  assert.equal(json.psks, [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }]);
+  assert.equal(json, {
+    client_key: '7b4e909bbe7ffe44c465a220037d608ee35897d31ef972f07f74892cb0f73f13',
+    static_key_is_fresh: false,
+    pins: [{ node_id: 'hub-1', key: pin }],
+    psks: [{ node_id: 'hub\n\u001b[31m-2', is_provisioned: false }],
+  });
 });
 
-test('redact says whether a hub has accepted the key, and where each PSK comes from', async () => {
+test('redact shows of a keyring its keys that are public, and of each PSK where it comes from', async () => {
   const show = async (keyring: object): Promise<string> =>
     (await run(['redact', folder.write('keyring.json', keyring)])).stdout;
-  const used = await show(KEYRING);
-  assert.match(used, /^client key .*accepted by a hub\)$/m);
-  assert.match(used, /^PSK .*, derived, for "hub/m);
+  const key = '7b4e909bbe7ffe44c465a220037d608ee35897d31ef972f07f74892cb0f73f13';
+  assert.is(
+    await show(KEYRING),
+    `\
+client key  ${key}  (public; accepted by a hub)
+pin         ${pin}  of "hub-1"
+PSK         [redacted], derived, for "hub\\n\\u001b[31m-2"
+`,
+  );
   const psks = [{ ...KEYRING.psks[0]!, is_provisioned: true }];
-  const made = await show({ ...KEYRING, static_key_is_fresh: true, psks });
-  assert.match(made, /^client key .*no hub has accepted it yet\)$/m);
-  assert.match(made, /^PSK .*, provisioned, for "hub/m);
-  const bare = await show({ ...KEYRING, pins: [], psks: [] });
-  assert.match(bare, /^pins {8}none: .*\nPSKs {8}none: /m);
+  assert.is(
+    await show({ ...KEYRING, static_key_is_fresh: true, pins: [], psks }),
+    `\
+client key  ${key}  (public; no hub has accepted it yet)
+PSK         [redacted], provisioned, for "hub\\n\\u001b[31m-2"
+pins        none: the client trusts each hub that knows the password, at first contact
+`,
+  );
+  assert.match(
+    await show({ ...KEYRING, psks: [] }),
+    /\nPSKs {8}none: the client derives them from the password\n$/,
+  );
 });
 
 for (const [what, path] of [

@@ -51,6 +51,19 @@ for (const [what, args, message] of [
   });
 }
 
+for (const args of [
+  ...[['hub', 'a', 'b'], ['ask'], ['ask', 'a'], ['chat'], ['chat', 'a', 'b'], ['psk', 'a']],
+  ...[['provision'], ['provision', 'a', 'b', '--out', 'c'], ['topics'], ['topics', 'a', 'b']],
+  ...[['redact'], ['redact', 'a', 'b'], ['doctor'], ['doctor', 'a', 'wss://b', 'c']],
+  ...[['explain'], ['explain', 'a', 'b', 'c']],
+]) {
+  test(`refuses “${args.join(' ')}”, which has too few or too many arguments`, async () => {
+    const { code, stdout, stderr } = await run(args, '');
+    assert.equal([code, stdout], [2, '']);
+    assert.match(stderr, /^hub-protocol: expected .*\n$/);
+  });
+}
+
 test('shows no control character of an argument in an error', async () => {
   const { code, stderr } = await run(['redact', '/nowhere\u001b[2J\u009b.json']);
   assert.is(code, 2);
