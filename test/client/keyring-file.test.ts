@@ -339,12 +339,24 @@ for (const [what, make] of IN_THE_WAY) {
   });
 }
 
-test('a keyring that others can read is made private at the next start', () => {
+test('a keyring that others can read, write or run is made private at the next start', () => {
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
-  chmodSync(path, 0o644);
-  new KeyringFile(path, ACCESS_KEY);
-  assert.is(statSync(path).mode & 0o777, 0o600);
+  for (let permission = 0o001; permission <= 0o040; permission <<= 1) {
+    chmodSync(path, 0o600 | permission);
+    new KeyringFile(path, ACCESS_KEY);
+    assert.is(statSync(path).mode & 0o777, 0o600, permission.toString(8));
+  }
+});
+
+test('a keyring that was damaged is an error each time it is read or changed, and stays as it is', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  writeFileSync(path, 'damaged');
+  for (const use of [() => file.load(), () => file.update(pin('hub-1')), () => file.load()]) {
+    assert.throws(use, /not a JSON object/);
+  }
+  assert.is(readFileSync(path, 'utf8'), 'damaged');
 });
 
 test('a keyring that is neither a path nor a store is a typed error', () => {

@@ -218,6 +218,33 @@ test('a hub that was stopped while its broker is away does not connect again', a
   assert.is(lost, 1);
 });
 
+test('a hub that is stopped while it connects again leaves the broker', async () => {
+  const resume = broker.pause();
+  broker.drop();
+  await until(() => lost > 0 && broker.connections > 0);
+  const stopped = hub.stop();
+  resume();
+  await soon(stopped);
+  await until(() => broker.connections === 0);
+});
+
+test('a hub whose topics are refused when it connects again waits with one timer, and comes back', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    broker.grants = false;
+    broker.drop();
+    await until(() => {
+      assert.ok(timers.running.length <= 1, `${timers.running}`);
+      return lostFor.filter((error) => error instanceof ErrorWithSubackPacket).length === 3;
+    });
+    broker.grants = true;
+    assert.is((await connectAs('kiosk-7').ask('hello')).reply.text, 'heard hello');
+  } finally {
+    timers.leave();
+  }
+});
+
 test('a hub that has stopped leaves no timer behind', async () => {
   const timers = new Timers();
   timers.watch();

@@ -96,16 +96,22 @@ test('a tab whose storage is full keeps what was stored, and remembers what is n
   assert.equal([pins.length, psks[0]!.isSuspect], [0, true]);
 });
 
-test('a tab whose storage was emptied reports it, and does not create another keyring', () => {
-  const texts = new Texts();
-  const store = new KeyringText('kiosk-7', texts);
-  texts.clear();
-  assert.throws(
-    () => store.load(),
-    (error: { code?: string }) => error.code?.startsWith('keyring-') === true,
-  );
-  assert.is(texts.size, 0);
-});
+for (const [what, text] of [
+  ['emptied', undefined],
+  ['damaged', 'damaged'],
+] as const) {
+  test(`a tab whose storage was ${what} reports it at each use, and stores nothing there`, () => {
+    const texts = new Texts();
+    const store = new KeyringText('kiosk-7', texts);
+    texts.clear();
+    if (text !== undefined) texts.set('hub-keyring kiosk-7', text);
+    const { writes } = texts;
+    for (const use of [() => store.load(), () => store.update(pin('hub-1')), () => store.load()]) {
+      assert.throws(use, (error: { code?: string }) => error.code?.startsWith('keyring-') === true);
+    }
+    assert.equal([texts.get('hub-keyring kiosk-7'), texts.writes], [text, writes]);
+  });
+}
 
 test('a stored text that is empty is an error, and no new keyring', () => {
   const texts = new Texts([['hub-keyring kiosk-7', '']]);

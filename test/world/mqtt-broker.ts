@@ -22,11 +22,18 @@ export interface Broker {
   left(heard: (clientId: string) => void): void;
   /** Drops all connections. */
   drop(): void;
+  /** How many connections there are. */
+  readonly connections: number;
+  /** Answers no CONNECT until the function that it returns is called. */
+  pause(): () => void;
+  /** Whether it grants subscriptions. */
+  grants: boolean;
   stop(): Promise<void>;
 }
 
 export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): Promise<Broker> {
   const users = new WeakMap<Client, string>();
+  let gate = Promise.resolve();
   const may = (client: Client | null, topic: string, kinds: string[]): boolean => {
     const user = users.get(client!)!;
     return user === hub
@@ -36,13 +43,15 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
   const broker = await Aedes.createBroker({
     authenticate(client, username = '', password, done) {
       users.set(client, username);
-      done(null, password !== undefined && accounts.get(username) === password.toString());
+      void gate.then(() =>
+        done(null, password !== undefined && accounts.get(username) === password.toString()),
+      );
     },
     authorizePublish(client, { topic }, done) {
       done(may(client, topic, ['in', 'status']) ? null : new Error('not this client’s topic'));
     },
     authorizeSubscribe(client, subscription, done) {
-      done(null, may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
+      done(null, handle.grants && may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
     },
   });
   const sockets = new Set<Socket>();
@@ -60,7 +69,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
       : createServer({ ...tls, noDelay: true }, serve);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  return {
+  const handle: Broker = {
     url: `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${port}`,
     subscribed: (filter) =>
       new Promise((resolve) => {
@@ -72,10 +81,22 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
       }),
     left: (heard) => void broker.on('clientDisconnect', ({ id }) => heard(id)),
     drop,
+    get connections() {
+      return sockets.size;
+    },
+    pause() {
+      let open = (): void => {};
+      gate = new Promise((resolve) => {
+        open = resolve;
+      });
+      return open;
+    },
+    grants: true,
     async stop() {
       drop();
       await new Promise((resolve) => server.close(resolve));
       await new Promise<void>((resolve) => broker.close(resolve));
     },
   };
+  return handle;
 }
