@@ -661,6 +661,69 @@ test('only programs on the same machine reach a hub, unless the option host says
   assert.equal([await listensAt('127.0.0.1', wide), await listensAt('127.0.0.2', wide)], [true, true]);
 });
 
+for (const [host, name] of [
+  ['127.0.0.1', 'localhost'],
+  ['0.0.0.0', 'localhost'],
+  ['::1', 'localhost'],
+  ['::', 'localhost'],
+  ['localhost', 'localhost'],
+  ['127.0.0.2', '127.0.0.2'],
+] as const) {
+  test(`a hub that listens at ${host} has a url with the host ${name}`, async () => {
+    if (host === '127.0.0.2' && process.platform !== 'linux') return; // others have one address of loopback
+    const [plain, secure] = [await start({ host }), await start({ host, tls: await localhostCertificate() })];
+    for (const [{ url }, scheme] of [
+      [plain, 'ws:'],
+      [secure, 'wss:'],
+    ] as const) {
+      const { protocol, hostname, port } = new URL(url);
+      assert.equal([protocol, hostname], [scheme, name]);
+      assert.ok(Number(port) > 0);
+    }
+  });
+}
+
+/** A WebSocket of a client that greets nobody. */
+function openAs(accessKey: string, url: string): Promise<WebSocket> {
+  const socket = new WebSocket(`${url}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`);
+  sockets.push(socket);
+  return new Promise((resolve) => socket.on('open', () => resolve(socket)));
+}
+
+test('the event ended has the code with which the client closed the connection', async () => {
+  const codes: (number | undefined)[] = [];
+  const { url } = await start({ onEvent: (event) => event.type === 'ended' && codes.push(event.code) });
+  for (const leave of [
+    (socket: WebSocket) => socket.close(1001),
+    (socket: WebSocket) => socket.close(4005),
+    (socket: WebSocket) => socket.terminate(),
+  ]) {
+    const { length } = codes;
+    leave(await openAs('kiosk-7', url));
+    await until(() => codes.length > length);
+  }
+  assert.equal(codes, [1001, 4005, 1006]);
+});
+
+test('a hub reads a message of 256 KiB, and ends the connection at a longer one', async () => {
+  const codes: number[] = [];
+  for (const length of [256 * 1024, 256 * 1024 + 1]) {
+    const socket = await openAs('kiosk-7', hub.url);
+    const closed = closeCode(socket);
+    socket.send('x'.repeat(length));
+    codes.push(await soon(closed));
+  }
+  assert.equal(codes, [1008, 1009]); // no envelope, and too long: RFC 6455, section 7.4.1
+});
+
+test('a hub offers no compression of messages, and follows no subprotocol', async () => {
+  const url = `${hub.url}/?authorization=${encodeURIComponent(btoa('test:kiosk-7'))}`;
+  const socket = new WebSocket(url, { perMessageDeflate: true });
+  sockets.push(socket);
+  await soon(new Promise((resolve) => socket.on('open', resolve)));
+  assert.equal([socket.extensions, socket.protocol], ['', '']);
+});
+
 test('a hub that stops drops a connection that has said nothing yet', async () => {
   const { port } = new URL(hub.url);
   const silent = connectTcp(Number(port), '127.0.0.1');
