@@ -8,6 +8,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocketServer } from 'ws';
 import { soon, Timers, turnsOf, until } from './world.ts';
 
 const MIB = 1024 * 1024;
@@ -17,11 +18,16 @@ const SUBSCRIBE = 8;
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];
+const webSockets: WebSocketServer[] = [];
 const clients: Client[] = [];
 test.after.each(() => {
   for (const client of clients.splice(0)) client.end();
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const server of servers.splice(0)) server.close();
+  for (const server of webSockets.splice(0)) {
+    for (const socket of server.clients) socket.terminate();
+    server.close();
+  }
 });
 
 /** The length of the rest of a packet, as MQTT writes it. */
@@ -115,6 +121,27 @@ test('buffers no more than half a megabyte of a packet', async () => {
   const { received, code } = await outcome(dial(url));
   assert.equal([received, code], [[], 'dropped']);
   assert.ok(written < 16 * MIB, `${written} bytes were written`); // most of them are in the buffers of the system
+});
+
+test('over a WebSocket, refuses a message of more than half a megabyte as soon as it begins', async () => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
+  webSockets.push(server);
+  await once(server, 'listening');
+  const code = new Promise((resolve) =>
+    server.on('connection', (socket, { socket: raw }) => {
+      socket.on('close', resolve);
+      socket.on('message', (packet: Buffer) => {
+        if (packet[0]! >> 4 === 1) socket.send(ACCEPTED);
+        if (packet[0]! >> 4 !== SUBSCRIBE) return;
+        const head = Buffer.from([0x82, 127, 0, 0, 0, 0, 0, 0, 0, 0]); // RFC 6455, section 5.2
+        head.writeUInt32BE(MIB / 2 + 1, 6);
+        raw.write(head);
+      });
+    }),
+  );
+  const { port } = server.address() as AddressInfo;
+  assert.is((await outcome(dial(`ws://127.0.0.1:${port}`))).code, 'dropped');
+  assert.is(await soon(code), 1009);
 });
 
 test('accepts many packets that exceed the limit only together', async () => {
