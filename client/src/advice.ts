@@ -74,8 +74,8 @@ const TO_ALLOW: { readonly [reason: string]: readonly [type: string, commands: s
 export interface HubClosing {
   readonly code?: number | undefined;
   readonly reason?: string | undefined;
-  /** Whether the hub had said anything. */
-  readonly hasSpoken: boolean;
+  /** Whether the hub had said nothing. */
+  readonly isSilent?: boolean;
   /** Where older hubs refuse with such a code, and hubs over HTTPS. */
   readonly point?: keyof typeof MAY_BE_REFUSED | undefined;
   /** How many connections in a row have ended at such a point. */
@@ -106,14 +106,14 @@ export function pointOf(code: unknown, written: number, isReady: boolean): HubCl
 export function sentenceForClosing({
   code,
   reason = '',
-  hasSpoken,
+  isSilent = false,
   point,
   times = 0,
 }: HubClosing): string | undefined {
   if (point !== undefined && times >= 3) {
     return `The hub has ended ${times} connections in a row before it said anything on them that is encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
   }
-  if (code === 1006 && !hasSpoken) {
+  if (code === 1006 && isSilent) {
     return 'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.';
   }
   if (code !== FORBIDDEN) return undefined;

@@ -66,7 +66,7 @@ export class Client {
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
-  #closing: HubClosing = { hasSpoken: true };
+  #closing: HubClosing = {};
   /** How many texts were written to the connection that was opened last. */
   #written = 0;
   /** Orders that were not carried out yet. */
@@ -445,7 +445,7 @@ export class Client {
     const input = (orders: (now: number) => Order[]): void => this.#run(orders(this.#now()));
     const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
     let transport: Transport | undefined;
-    let hasSpoken = false;
+    let isSilent = true;
     let isHeard = false;
     this.#written = 0;
     const line: Connection = {
@@ -456,18 +456,18 @@ export class Client {
       opened: () => input((at) => this.#link.opened(connection, at)),
       received: (data) => {
         if (!isOpen()) return;
-        hasSpoken = true;
+        isSilent = false;
         isHeard ||= line.isReady();
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
         input((at) => this.#link.received(connection, data, at));
       },
       closed: (closing) => {
         if (isOpen()) {
-          const given = closing as Partial<HubClosing> | undefined;
+          const given = closing as HubClosing | undefined;
           const point = isHeard ? undefined : pointOf(given?.code, this.#written, line.isReady());
           const times = point === undefined ? 0 : (this.#closing.times ?? 0) + 1;
           this.#close(1000);
-          this.#closing = { ...given, hasSpoken, point, times };
+          this.#closing = { ...given, isSilent, point, times };
         }
         input((at) => this.#link.closed(connection, closing, at));
       },

@@ -1,7 +1,9 @@
 /** How the promise of `ask` ends: with an answer, with a sentence that says what is missing, or with an error. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { AbortController as PolyfilledController } from 'abort-controller';
 import { RemoteError } from 'hub-protocol';
-import type { AskError, AskOptions, Part } from 'hub-protocol-client';
+import type { AskError, AskOptions, Client, Part } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWorlds, newWorld, soon, until } from './world.ts';
@@ -9,6 +11,11 @@ import { endWorlds, newWorld, soon, until } from './world.ts';
 test.after.each(endWorlds);
 
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+type Weak = { deref(): object | undefined };
+const { WeakRef: Reference } = globalThis as unknown as { WeakRef: new (target: object) => Weak };
 
 /** The error of a question that gets no answer. */
 const errorOf = (answer: Promise<unknown>): Promise<AskError> =>
@@ -225,6 +232,32 @@ test('each part of an answer is passed on as it comes, with the message that car
   assert.is(reply.text, 'Which <b>colour</b>? Red?');
 });
 
+test('an answer and each of its parts have these fields, and no others', async () => {
+  const { world, client } = mute();
+  const parts: Part[] = [];
+  const answer = client.ask('hello', { onPart: (part) => parts.push(part) });
+  await until(() => world.questions === 1);
+  const { request_id: requestId } = world.asked as { request_id: string };
+  world.tell('speak', { utterance: 'One.' });
+  world.tell('ovos.utterance.handled');
+  const { reply, ...rest } = await answer;
+  assert.equal(rest, {
+    ...{
+      type: 'finish',
+      requestId,
+      ending: 'handled',
+      isTruncated: false,
+      error: undefined,
+      tell: undefined,
+    },
+    wasSent: true,
+  } as never);
+  assert.equal([reply.text, reply.requestId], ['One.', requestId]);
+  const [{ message, ...part }] = parts as [Part];
+  assert.equal(part, { requestId, text: 'One.', speech: 'One.', displayItems: [], expectsAnswer: false });
+  assert.equal([parts.length, message.type, message.data], [1, 'speak', { utterance: 'One.' }]);
+});
+
 test('an error in the function for parts is reported as uncaught, and the answer comes', async () => {
   const thrown = new Error('thrown in onPart');
   const caught = new Promise((resolve) => process.once('uncaughtException', resolve));
@@ -249,6 +282,35 @@ test('an abort rejects with its reason, and nothing of the question is sent afte
   world.isMute = false;
   assert.is((await client.ask('three')).reply.text, 'You said: three');
   assert.is(world.questions, 2);
+});
+
+/** Asks a question that the program forgets: nobody but the client may keep the function for its parts. */
+function forgotten(
+  client: Client,
+  question: string | object,
+  signal?: AbortSignal,
+): [kept: Weak, asked: Promise<unknown>] {
+  const onPart = (): void => {};
+  const asked = client.ask(question as string, { onPart, signal });
+  return [new Reference(onPart), asked.catch(() => {}).then(() => {})];
+}
+
+test('a client keeps nothing of a question that has ended, was aborted or was not sent', async () => {
+  const client = newWorld().start();
+  const aborter = new AbortController();
+  const asked = [
+    forgotten(client, 'hello'),
+    forgotten(client, 'hello', aborter.signal),
+    forgotten(client, { text: 'hello', context: { bad: Number.NaN } }),
+  ];
+  aborter.abort();
+  await Promise.all(asked.map(([, end]) => end));
+  const counts = (): number[] => asked.map(([kept]) => (kept.deref() === undefined ? 0 : 1));
+  for (let turns = 0; turns < 20 && counts().includes(1); turns++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    collect();
+  }
+  assert.equal(counts(), [0, 0, 0]);
 });
 
 test('an abort before there is a connection sends nothing', async () => {

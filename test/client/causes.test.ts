@@ -581,8 +581,10 @@ test('no answer in time is no hub if something accepts connections there, and no
 
 test('the place of a URL without a port names the port of its scheme, if it has one', () => {
   assert.equal(
-    ['wss://a', 'mqtts://a/b', 'other://a'].map((url) => placeOf(url).at),
-    ['a:443', 'a:8883', 'a:'],
+    ['ws', 'wss', 'http', 'https', 'mqtt', 'mqtts', 'MQTTS', 'other'].map(
+      (scheme) => placeOf(`${scheme}://u:p@a/b?c#d`).at,
+    ),
+    ['a:80', 'a:443', 'a:80', 'a:443', 'a:1883', 'a:8883', 'a:8883', 'a:'],
   );
 });
 

@@ -282,12 +282,15 @@ test('speech is told as the message, and as an answer is read', async () => {
 test('speech that a hub sends under both names is reported once, and repeated speech is reported again', async () => {
   const { world, client, told } = listen({}, null);
   await until(() => client.state === 'ready');
+  const types: string[] = [];
+  client.on('speak', ({ message }) => types.push(message.type));
   for (const type of ['speak', 'ovos.utterance.speak', 'speak', 'speak']) {
     world.tell(type, { utterance: 'Wake up!' }, {});
   }
   world.say('Done.');
   await until(() => told.includes('Done.'));
   assert.equal(told.slice(1), ['Wake up!', 'Wake up!', 'Wake up!', 'Done.']);
+  assert.equal(types, ['speak', 'speak', 'speak', 'speak']);
 });
 
 test('an answer is not told as unsolicited speech', async () => {

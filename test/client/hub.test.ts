@@ -72,8 +72,12 @@ const closeCode = (socket: WebSocket): Promise<number> =>
   new Promise((resolve) => socket.on('close', (code) => resolve(code)));
 
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
-function dial(accessKey: string, gate: Promise<void> = Promise.resolve(), address = hub.url) {
-  const staticKey = randomBytes(32);
+function dial(
+  accessKey: string,
+  gate: Promise<void> = Promise.resolve(),
+  address = hub.url,
+  staticKey = randomBytes(32),
+) {
   const url = `${address}/?authorization=${encodeURIComponent(btoa(`test:${accessKey}`))}`;
   const socket = new WebSocket(url);
   sockets.push(socket);
@@ -464,6 +468,33 @@ test('the hub can end a connection, for example of a client that was revoked', a
   assert.is(code, 4001);
   await until(() => hub.connections.size === 0);
   assert.equal(heard, []);
+});
+
+test('a hub that ends a connection without a code says 1000', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  const code = closeCode(client.socket);
+  const [connection] = hub.connections;
+  connection!.close();
+  assert.is(await soon(code), 1000);
+});
+
+test('two connections that show the same key at first contact are both served', async () => {
+  const staticKey = randomBytes(32);
+  const pinned: string[] = [];
+  const one = await start({ onPinned: (accessKey) => pinned.push(accessKey) });
+  let open = (): void => {};
+  const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url, staticKey);
+  await slow.reaches('psk-needed');
+  const fast = dial('kiosk-7', undefined, one.url, staticKey);
+  await fast.reaches('ready');
+  fast.say(utterance('hello'));
+  await fast.reaches('message');
+  open();
+  await slow.reaches('ready');
+  slow.say(utterance('hello again'));
+  await slow.reaches('ended', 'message');
+  assert.equal([heard, pinned], [['hello', 'hello again'], ['kiosk-7']]);
 });
 
 test('a request that is not for a WebSocket is answered at once', async () => {

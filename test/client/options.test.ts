@@ -169,6 +169,22 @@ for (const [name, connect, options] of ENTRIES) {
   });
 }
 
+const BAD_HOST = parseIdentity(issuedWith('300.1.1.1'));
+
+for (const [name, connect, options] of ENTRIES) {
+  test(`${name} refuses an address that no URL can have at once, unless the platform has no URL`, () => {
+    const start = (): void => connect({ ...options, identity: BAD_HOST } as never).end();
+    assert.is(codeOf(start), 'bad-endpoint');
+    const { URL } = globalThis;
+    Object.assign(globalThis, { URL: undefined });
+    try {
+      if (name === 'react-native') assert.is(codeOf(start), 'no error');
+    } finally {
+      Object.assign(globalThis, { URL });
+    }
+  });
+}
+
 function polluted<T>(field: string, value: unknown, run: () => T): T {
   Object.defineProperty(Object.prototype, field, { value, configurable: true, writable: true });
   try {

@@ -163,6 +163,12 @@ test('a client names the entry for the protocol that the identity has', () => {
         error.code === 'unsupported-protocol' && error.message.includes(entry),
     );
   }
+  // Also if that address has no TLS, which only the entry that is named has to allow.
+  const plain = parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: 'ws://hub.example' } });
+  assert.throws(
+    () => connectOverMqtt({ identity: plain, keyring }),
+    ({ code }: { code?: string }) => code === 'unsupported-protocol',
+  );
   assert.throws(
     () => connect({ identity: parseIdentity(ISSUED), keyring }),
     (error: Error & { code: string }) => error.code === 'no-endpoint',
