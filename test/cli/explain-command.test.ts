@@ -119,6 +119,7 @@ test('shows no control character of a recording, in text or in JSON', async () =
   for (const args of [[path], [path, '--json'], [path, '--hello', folder.write('hello.json', hello)]]) {
     const { stdout, stderr } = await explain(args);
     assert.not.match(stdout + stderr, /[^\P{C}\n]|[\u2028\u2029]/u);
+    assert.match(stdout, 'gave up in state unknown: unknown');
   }
 });
 
@@ -157,7 +158,7 @@ test('reads the payloads of the other side from files', async () => {
   const { hello, offer } = play().hub;
   const args = [
     '--hello',
-    folder.write('hello.json', hello!.text),
+    folder.write('hello.json', { msg_type: 'hello', payload: hello!.payload }),
     '--offer',
     folder.write('offer.json', offer!.payload),
   ];
@@ -273,10 +274,12 @@ test('explains the last session of a recording that has several', async () => {
   assert.match(stdout, /has 2 sessions: this is about the last one/);
 });
 
-test('reads a recording that ends in the middle of a line', async () => {
+test('reads a recording that ends in the middle of a line, whichever that is', async () => {
   const { client } = play({ client: { psks: [{ nodeId: NODE_ID, key: wrongPsk }] } }).lines;
-  const path = folder.write('cut.jsonl', `${client.join('\n')}\n{"event":"en`);
-  assert.is((await explain([path])).code, 1);
+  for (let count = 1; count <= client.length; count++) {
+    const path = folder.write('cut.jsonl', `${client.slice(0, count).join('\n')}\n{"event":"en`);
+    assert.is((await explain([path])).code, count === client.length ? 1 : 3, `${count}`);
+  }
 });
 
 /** The recordings of both sides, or of one, and what else is known. */
@@ -738,6 +741,94 @@ The recording contains no failure.
 What happened
   - the client's handshake was done
   - the hub's handshake was done
+`,
+  ],
+  [
+    'a hub that closes after KKpsk0, from the client and its keys',
+    () =>
+      clientOf({ ...KK, after: closing(1008), ...secrets }, { clientPsk: PSK, clientStatic: CLIENT_STATIC }),
+    `
+CAUSE: refused (likely) the hub closed the connection with 1008 after the handshake, before it sent anything: it may have revoked the access key, or it could not open the first message of the client. Or a message was changed, lost, repeated or overtaken on the way.
+What happened
+  - the connection ended while the client was in state ready, with 1008: refused
+`,
+  ],
+  [
+    'different PSKs, from the hub and its keys',
+    () => hubOf({ client: withPsk(wrongPsk), ...secrets }, { hubPsk: PSK, hubStatic: HUB_STATIC }),
+    `
+I cannot tell why this handshake failed.
+What happened
+  - the connection ended while the hub was in state awaiting-message-3, with 1008: dropped
+What was checked
+  - message 2 is correct: it decrypts with the keys known of both sides
+What would help
+  - hub-protocol-judge, if the client is an implementation that was never tested with it: a mistake there looks like this
+  - the client's recording, or the HELLO and HANDSHAKE as it saw them (--hello, --offer)
+`,
+  ],
+  [
+    'different PSKs, from the hub and its private key',
+    () => hubOf({ client: withPsk(wrongPsk), ...secrets }, { hubStatic: HUB_STATIC }),
+    `
+I cannot tell why this handshake failed.
+What happened
+  - the connection ended while the hub was in state awaiting-message-3, with 1008: dropped
+What would help
+  - the password (--password or --identity), or the PSKs (--psk, --hub-psk)
+  - the client's recording, or the HELLO and HANDSHAKE as it saw them (--hello, --offer)
+`,
+  ],
+  [
+    'a private key of another hub, from the client and its keys',
+    () =>
+      clientOf(
+        { after: closing(1008), ...secrets },
+        { clientPsk: PSK, clientStatic: CLIENT_STATIC, hubStatic: wrongPsk },
+      ),
+    `
+CAUSE: key-pair (likely) the hub used the public key ce8d3ad1ccb633ec7b70c17814a5c76ecd029685050d344745ba05870e587d59, and the private key given has another, 57db4b359f23ae5e146e4e2512056704722506348c150c14753d0c933d04d421: its stored public key does not match its private key, so every handshake fails; or the evidence contradicts itself, because the key given belongs to another hub.
+What happened
+  - the connection ended while the client was in state ready, with 1008: refused
+`,
+  ],
+  [
+    'a hub that counts wrongly, and a client with a fresh key',
+    () =>
+      both({
+        client: { ...KK.client, patterns: ['XXpsk2'], staticKeyIsFresh: true },
+        hub: { crypto: OTHER_NONCE_ORDER },
+      }),
+    `
+I cannot tell why this handshake failed.
+What happened
+  - the connection ended while the client was in state ready, with 1008: client-key-refused
+  - the hub gave up in state awaiting-message-3: static-key-not-authentic
+What was checked
+  - the client saw HELLO and HANDSHAKE as the hub sent them
+  - the cleartext messages arrived as they were sent, and in that order
+  - the client has pinned the static key of this hub
+What would help
+  - the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static key of the side that made it (--keyring of the client, --hub-key of the hub)
+`,
+  ],
+  [
+    'a transport message of two chunks that was lost, from both sides',
+    () =>
+      both({
+        after: ({ client, hub }) => {
+          for (const message of client.sendJson({ text: 'x'.repeat(70_000) })) hub.receive(message);
+          client.sendJson(22);
+          for (const message of client.sendJson(3)) hub.receive(message);
+        },
+      }),
+    `
+CAUSE: message-order (likely) where the transport message number 4 of the client was due, another one of it arrived: one was lost, repeated or overtaken on the way. Or it was changed, and happens to have the length of the other.
+What happened
+  - the client's handshake was done
+  - the hub gave up in state ready: not-authentic
+What was checked
+  - the client saw HELLO and HANDSHAKE as the hub sent them
 `,
   ],
 ];

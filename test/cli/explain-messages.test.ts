@@ -66,6 +66,14 @@ test('a field of the offer that was changed, added or removed', () => {
   }
 });
 
+test('a field within others that was changed, with the names of all of them', () => {
+  const { client, hub } = play({
+    hub: { hello: { peer: { a: [{ b: 'x' }] } } },
+    wire: replacing('"x"', '"y"'),
+  });
+  assert.is(why({ client, hub }).cause?.place?.path, 'peer.a[0].b');
+});
+
 test('of two fields that were changed, the one whose bytes come first in the canonical JSON', () => {
   const { client, hub } = play({
     hub: { hello: { zone: 'x', area: 'x' } },
@@ -125,6 +133,22 @@ test('a number that was rewritten in transit', () => {
 
 // Messages
 
+test('says how many bytes arrived in place of a message, and which message was due', () => {
+  for (const [from, count, due] of [
+    ['hub', 1, 'HELLO'],
+    ['hub', 2, 'HANDSHAKE with the offer'],
+    ['hub', 3, 'a Noise message'],
+    ['client', 1, 'a Noise message'],
+  ] as const) {
+    const { client, hub } = play({
+      wire: (side, data, nth) => [side === from && nth === count ? '{"größer' : data],
+    });
+    const reader = from === 'hub' ? 'client' : 'hub';
+    const text = `the ${reader} received 10 bytes that the ${from} did not send, where ${due} was due: `;
+    assert.match(blames({ client, hub }, 'message-changed'), text);
+  }
+});
+
 test('HANDSHAKE before HELLO', () => {
   const held: (string | Uint8Array)[] = [];
   const { client, hub } = play({
@@ -140,15 +164,29 @@ test('HANDSHAKE before HELLO', () => {
   assert.match(blames({ client }, 'message-order', 'likely'), /lost, repeated or overtaken on the way/);
 });
 
-test('a message that was changed', () => {
-  const { client, hub } = play({
-    wire: (from, data, count) => [
-      from === 'hub' && count === 3
-        ? (data as string).replace(/..(?="}})/, (hex) => (hex === '00' ? '01' : '00'))
-        : data,
-    ],
-  });
-  assert.match(blames({ client, hub }, 'message-changed'), /message 2 was changed/);
+test('a message that was changed, and from which byte on', () => {
+  for (const [number, from, count, length] of [
+    [1, 'client', 1, 32 + 34],
+    [2, 'hub', 3, 32 + 48 + 2 + 16],
+    [3, 'client', 2, 48 + 16],
+  ] as const) {
+    // A message starts with an ephemeral key: if that differs, it may be one of another connection.
+    for (const at of number === 3 ? [0, 31, 32, length - 1] : [0, 31, 32, 33, length - 1]) {
+      const change = (text: string): string => {
+        const start = text.indexOf('"msg":"') + 7 + 2 * at;
+        const byte = text.slice(start, start + 2);
+        assert.match(byte, /^[0-9a-f]{2}$/, `message ${number} has ${length} bytes`);
+        return text.slice(0, start) + (byte === '09' ? '08' : '09') + text.slice(start + 2);
+      };
+      const { client, hub } = play({
+        wire: (side, data, nth) => [side === from && nth === count ? change(data as string) : data],
+      });
+      const isKey = at < 32 && number !== 3;
+      const text = blames({ client, hub }, 'message-changed', isKey ? 'likely' : 'certain');
+      if (isKey) assert.match(text, `message ${number} has different ephemeral keys`);
+      else assert.is(text, `message ${number} was changed on the way, from byte ${at} on`);
+    }
+  }
 });
 
 const published = (data: string | Uint8Array): Uint8Array =>
@@ -186,12 +224,15 @@ test('does not mistake a repeat of message 2 for a message that opened', () => {
   blames({ client }, 'refused', 'likely');
 });
 
-test('does not mistake a repeat of message 1 for message 3', () => {
-  const { client, hub } = play({
-    wire: (from, data, count) => (from === 'client' && count === 1 ? [data, data] : [data]),
-  });
-  assert.equal(hub.messages, client.messages);
-  assert.is(why({ client, hub }).verdict, 'no-fault');
+test('does not mistake a repeat of message 1 for message 3, even if it names only pattern or suite', () => {
+  for (const without of [/$^/, /"pattern":"\w+",/, /,"suite":"\w+"|"suite":"\w+",/]) {
+    const { client, hub } = play({
+      wire: (from, data, count) =>
+        from === 'client' && count === 1 ? [data, (data as string).replace(without, '')] : [data],
+    });
+    assert.equal(hub.messages, client.messages);
+    assert.is(why({ client, hub }).verdict, 'no-fault');
+  }
 });
 
 test('compares as many messages as there are, however often each was repeated', () => {
@@ -472,14 +513,17 @@ test('a hub that revoked the access key after KKpsk0', () => {
   blames({ client }, 'refused', 'likely');
 });
 
-test('names what both sides may use if they have no common pattern', () => {
-  const { client } = play({
-    ...KK,
-    client: { ...KK.client, patterns: ['KKpsk0'] },
-    wire: replacing(',"KKpsk0"', ''),
-  });
-  const text = blames({ client }, 'offer', 'likely');
-  assert.match(text, /no common pattern: the hub offers XXpsk2, and the client may use KKpsk0/);
+test('names what both sides may use if they have no common pattern, and is certain if nothing was changed', () => {
+  const { client, hub } = play({ client: { ...KK.client, patterns: ['KKpsk0'] } });
+  const [hello, offer] = [hub.hello!.payload, hub.offer!.payload];
+  for (const [evidence, certainty] of [
+    [{ client }, 'likely'],
+    [{ client, hello, offer }, 'certain'],
+    [{ client, hub }, 'certain'],
+  ] as const) {
+    const text = blames(evidence, 'offer', certainty);
+    assert.match(text, /^no common pattern: the hub offers XXpsk2, and the client may use KKpsk0/);
+  }
 });
 
 test('shows an empty list as none', () => {
@@ -496,11 +540,13 @@ test('shows the first 59 characters of a long list in place of which a number ar
   assert.match(text, /the hub sent \[(?:1,){29}…, and the client saw 0/);
 });
 
-test('calls no message correct that it could not compute without the pin', () => {
-  const { client } = play({ ...KK, client: { ...KK.client, ...withPsk(wrongPsk) }, ...secrets });
-  const { checked } = cannotTell({ client: { ...client, pin: undefined } });
-  assert.not.ok(checked.some((text) => text.includes('is correct')));
-});
+for (const what of ['pin', 'pattern', 'suite'] as const) {
+  test(`calls no message correct that it could not compute without the ${what}`, () => {
+    const { client } = play({ ...KK, client: { ...KK.client, ...withPsk(wrongPsk) }, ...secrets });
+    const { checked } = cannotTell({ client: { ...client, [what]: undefined } });
+    assert.not.ok(checked.some((text) => text.includes('is correct')));
+  });
+}
 
 test('does not take a number that became a text for a number that was rewritten', () => {
   const { client, hub } = play({

@@ -325,6 +325,13 @@ test('reports that two pins of the client contradict each other', () => {
   assert.match(contradictions[0]!, /^the client's recording has the pin/);
 });
 
+test('takes no pin from the keyring that the client did not have when it recorded', () => {
+  const { client, hub } = play({ client: withPsk(wrongPsk) });
+  const { contradictions } = why({ client, hub, clientPin: 'ab'.repeat(32) });
+  blames({ client, hub, clientPin: 'ab'.repeat(32) }, 'psk-differs', 'likely');
+  assert.equal(contradictions, []);
+});
+
 test('reports that PSKs agree although the handshake shows a difference', () => {
   const { client } = play({ client: withPsk(wrongPsk) });
   const { checked } = cannotTell({ client, clientPsk: PSK, hubPsk: PSK });
@@ -389,9 +396,15 @@ for (const [at, messages] of [
 ] as const) {
   test(`the psk token in the wrong place, as in ${at}, at the hub`, () => {
     const { client, hub } = play({ around: { hub: withTokens(messages) }, ...secrets });
-    const evidence = at === 'psk0' ? { hub, hubPsk: PSK } : { client, clientPsk: PSK };
-    if (at === 'psk3') assert.match(blames(evidence, 'noise-mistake'), /as in psk3/);
-    else assert.ok(cannotTell(evidence).checked.some((text) => text.startsWith('message 1 is correct')));
+    if (at === 'psk3') {
+      assert.match(blames({ client, clientPsk: PSK }, 'noise-mistake'), /as in psk3/);
+      return;
+    }
+    // No PSK seals message 1 of XXpsk2, so that it says nothing about the hub's, whoever's is given.
+    for (const given of [{ hubPsk: PSK }, { clientPsk: PSK }, { password: PASSWORD }]) {
+      const { checked } = cannotTell({ hub, ...given });
+      assert.ok(checked.some((text) => text.startsWith('message 1 is correct')));
+    }
   });
 }
 
@@ -414,6 +427,16 @@ test('the psk token in the wrong place, as in psk0, at the client', () => {
 });
 
 // Controls
+
+test('derives nothing for a node id that no hub has', () => {
+  const { lines } = play({ client: withPsk(wrongPsk) });
+  for (const nodeId of ['""', '5', 'null']) {
+    const text = lines.hub.join('\n').replace('\\"hub-1\\"', JSON.stringify(nodeId).slice(1, -1));
+    const hub = readRecording('hub', Buffer.from(text));
+    assert.equal(hub.hello?.payload, { node_id: JSON.parse(nodeId) });
+    cannotTell({ hub, password: PASSWORD });
+  }
+});
 
 test('says that nothing failed', () => {
   for (const setup of [{}, KK, secrets]) {

@@ -52,7 +52,7 @@ for (const [what, args, message] of [
 }
 
 for (const args of [
-  ...[['hub', 'a', 'b'], ['ask'], ['ask', 'a'], ['chat'], ['chat', 'a', 'b'], ['psk', 'a']],
+  ...[['hub', '/dev/null/a', 'b'], ['ask'], ['ask', 'a'], ['chat'], ['chat', 'a', 'b'], ['psk', 'a']],
   ...[['provision'], ['provision', 'a', 'b', '--out', 'c'], ['topics'], ['topics', 'a', 'b']],
   ...[['redact'], ['redact', 'a', 'b'], ['doctor'], ['doctor', 'a', 'wss://b', 'c']],
   ...[['explain'], ['explain', 'a', 'b', 'c']],

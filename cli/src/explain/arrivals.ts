@@ -77,10 +77,10 @@ function deliver(writer: Recording, reader: Recording): Delivery {
   const arrived = new Set<number>();
   let [last, isWhole] = [-1, true];
   let foreign: number | undefined;
-  for (const { content, text } of reader.received) {
+  for (const { content, length } of reader.received) {
     const indexes = places.get(content);
     const index = indexes?.pop();
-    foreign = indexes === undefined ? byteLength(text) : undefined;
+    foreign = indexes === undefined ? length : undefined;
     isWhole &&= index === undefined ? indexes !== undefined : index > last;
     if (index === undefined) continue;
     arrived.add(index);
@@ -129,7 +129,7 @@ function undelivered({ writer, reader, missing, isOvertaken, foreign }: Delivery
 /** The reader received something that the writer did not send. */
 function notSent(writer: Recording, reader: Recording, missing: Passed | undefined, foreign: number): Cause {
   const isSealed = writer.sealedLengths.includes(foreign);
-  const isAsLong = missing !== undefined && byteLength(missing.text) === foreign;
+  const isAsLong = missing?.length === foreign;
   const what = missing === undefined ? 'the next message' : describe(missing);
   if (isSealed && missing !== undefined) {
     return {
@@ -187,10 +187,6 @@ function transportMessage(index: number): string {
 
 function isWaiting({ failure }: Recording): boolean {
   return failure !== undefined && !failure.isOwn;
-}
-
-function byteLength(text: string): number {
-  return Buffer.byteLength(text);
 }
 
 function describe({ type }: Passed): string {

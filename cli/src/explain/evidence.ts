@@ -167,11 +167,10 @@ export class Case {
     return this.#derived;
   }
 
-  /** A handshake message as its reader received it, or as its writer wrote it. */
-  message(index: number, reader: Role): Uint8Array | undefined {
+  /** A handshake message. If both recordings have it, they have the same: others are compared before. */
+  message(index: number): Uint8Array | undefined {
     const { client, hub } = this.evidence;
-    const [first, second] = reader === 'client' ? [client, hub] : [hub, client];
-    return first?.messages[index] ?? second?.messages[index];
+    return client?.messages[index] ?? hub?.messages[index];
   }
 
   /** A side's static public key, in hex, as that side has it. */

@@ -26,7 +26,8 @@ export type Role = 'client' | 'hub';
 
 /** A cleartext envelope as written or received. */
 export interface Passed {
-  readonly text: string;
+  /** In bytes. */
+  readonly length: number;
   /** `other` also for an envelope that cannot be read. */
   readonly type: 'hello' | 'offer' | 'message' | 'other';
   readonly payload: JsonObject;
@@ -114,7 +115,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const received = calls.map(passed);
   const fromHub = role === 'client' ? received : sent;
   const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
-  const hellos = (offerAt < 0 ? fromHub : fromHub.slice(0, offerAt)).filter(({ type }) => type === 'hello');
+  const hellos = fromHub.slice(0, offerAt).filter(({ type }) => type === 'hello'); // without an offer they say nothing
   const messages = messagesOf(role, sent, received);
   const first = (role === 'client' ? sent : received).find(({ type }) => type === 'message');
   const noise = first && readNoise(first.payload);
@@ -226,16 +227,17 @@ function keyIn(path: string, line: JsonObject, name: string): Uint8Array {
 
 function passed(line: JsonObject): Passed {
   const envelope = line.text as string;
+  const length = Buffer.byteLength(envelope);
   try {
     const { type, payload } = parseEnvelope(envelope);
     const isShake = type === 'shake';
     const isMessage = isShake && ownField(readNoise(payload) ?? {}, 'msg') !== undefined;
     const kind = isMessage ? 'message' : isShake ? 'offer' : type === 'hello' ? 'hello' : 'other';
     const content = `${type} ${bytesToUtf8(canonicalJson(isMessage ? boundIn(payload) : payload))}`;
-    return { text: envelope, type: kind, payload, content };
+    return { length, type: kind, payload, content };
   } catch (error) {
     if (!(error instanceof RemoteError)) throw error;
-    return { text: envelope, type: 'other', payload: {}, content: envelope };
+    return { length, type: 'other', payload: {}, content: envelope };
   }
 }
 
@@ -310,23 +312,25 @@ function countOpened(lines: readonly JsonObject[]): number {
 
 /** Endings that say nothing about the handshake once the peer was heard. */
 function failureOf(lines: readonly JsonObject[], opened: number): Failure | undefined {
-  const close = lines.findIndex(({ event }) => event === 'close');
-  const ended = lines.findIndex(({ event }) => event === 'ended');
-  const at = close >= 0 ? close : ended;
-  if (at < 0 || (close < 0 && opened > 0)) return undefined;
+  const close = lines.find(({ event }) => event === 'close');
+  const ended = lines.find(({ event }) => event === 'ended');
+  const end = close ?? ended;
+  if (end === undefined || (close === undefined && opened > 0)) return undefined;
   const call = lines
-    .slice(0, at)
+    .slice(0, lines.indexOf(end))
     .filter((line) => line.call !== undefined)
     .at(-1);
-  const last = lines[ended] ?? {};
-  const [closeCode, status] = [numberOf(last.code), numberOf(last.status)];
+  const [closeCode, status] = [numberOf(ended?.code), numberOf(ended?.status)];
   // A refusal is 1008 or an HTTP status. Earlier versions took other close codes for one, too.
   const isLoss =
-    close < 0 && closeCode !== 1008 && status === undefined && nameIn(last, 'reason').endsWith('refused');
+    close === undefined &&
+    closeCode !== 1008 &&
+    status === undefined &&
+    nameIn(ended, 'reason').endsWith('refused');
   return {
-    code: isLoss ? 'dropped' : (nameIn(lines[at], 'error') as ErrorCode),
-    isOwn: close >= 0,
-    isLocal: lines[at]!.isLocal === true,
+    code: isLoss ? 'dropped' : (nameIn(end, 'error') as ErrorCode),
+    isOwn: close !== undefined,
+    isLocal: end.isLocal === true,
     state: nameIn(call, 'state'),
     closeCode,
     status,

@@ -92,9 +92,8 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
         }
         publicKeys[`${writer} s`] = opened;
       } else if (token === 'psk') {
-        const isUsed = mistake.psk !== 'left-out' && mistake.psk !== 'zeros';
-        if (isUsed && psk === undefined) return stopped('psk');
-        noise.mixKeyAndHash(psk ?? new Uint8Array(32));
+        if (psk === undefined) return stopped('psk');
+        noise.mixKeyAndHash(psk);
       } else {
         const [init, resp] = dhKeysWith(mistake, token, side);
         const secret =
@@ -105,7 +104,6 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
       }
     }
     const rest = message.subarray(at);
-    if (mistake.emptyPayload === 'left-out' && rest.length === 0) continue;
     const isSealed = noise.hasKey;
     const payload = noise.decryptAndHash(rest);
     if (payload === undefined || (!isSealed && !isJson(payload))) return stopped();

@@ -62,9 +62,7 @@ function handshakeOf(examined: Case, { index, reader }: Point): Handshake | unde
   const view = views[reader] ?? views[OTHER[reader]];
   if (pattern === undefined || suite === undefined || view === undefined) return undefined;
   const count = Math.min(index + 1, pattern === 'XXpsk2' ? 3 : 2);
-  const messages = Array.from({ length: count }, (_, at) =>
-    examined.message(at, at % 2 === 0 ? 'hub' : 'client'),
-  );
+  const messages = Array.from({ length: count }, (_, at) => examined.message(at));
   if (!messages.every((message) => message !== undefined)) return undefined;
   const { client, hub, clientStatic, hubStatic } = evidence;
   const sealed = (reader === 'client' ? client : hub)?.sealed;
