@@ -18,6 +18,7 @@ const SEALS_HELLO =
   '        for message in self.seal("json", protocol.encode(write_envelope("hello", hello))):\n            yield event("transmit", bytes=message)\n';
 const ENFORCES =
   '        self.enforce_pin(hub_key)  # before our own key leaves in message 3; under KKpsk0 it is the pin\n';
+const KK_DOUBTS = '                yield from self.doubt_pin()\n';
 const ASKS_FOR_PSK = '        self.unproved_psk = psk\n';
 
 /** Writes strings by another rule. */
@@ -354,7 +355,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'noise-told-apart',
     'session',
-    'a client refuses message 2 as bad-handshake-payload where it is psk-differs',
+    'message 2: a payload that opens but is no JSON object has an error of its own',
     [
       SESSION,
       'is_payload = refused.code in ("payload-not-authentic", "bad-handshake-payload")',
@@ -372,6 +373,52 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     SESSION,
     ENFORCES,
     `        if self.pin not in (None, hub_key):\n            yield event("pin-suspect", nodeId=self.node_id)\n${ENFORCES}`,
+  ]),
+  fault(
+    'suspect-pin-never-confirmed',
+    'session',
+    'pin: it does not come where XXpsk2 has shown that a suspect',
+    [
+      SESSION,
+      'if self.pin is None or self.is_suspect:',
+      'if self.pin is None or (self.is_suspect and self.pin != hub_key):',
+    ],
+  ),
+  fault('failed-kk-doubts-the-psk', 'session', 'psk-suspect: it comes after a KKpsk0 that failed', [
+    SESSION,
+    KK_DOUBTS,
+    `${KK_DOUBTS}                yield event("psk-suspect", nodeId=self.node_id)\n`,
+  ]),
+  fault(
+    'bad-hex-is-no-failure-of-kk',
+    'session',
+    'pin-suspect: it does not come where KKpsk0 ends with bad-hex',
+    [SESSION, KK_DOUBTS, `                if refused.code != "bad-hex":\n    ${KK_DOUBTS}`],
+  ),
+  fault('psk-of-any-hub', 'session', 'psk: the stored PSK of another hub is used', [
+    SESSION,
+    'psk = self.psks.get(self.node_id)',
+    'psk = self.psks.get(self.node_id) or next(iter(self.psks.values()), None)',
+  ]),
+  fault('first-node-id-kept', 'session', 'HELLO: of several the node id of the first one is kept', [
+    SESSION,
+    'self.node_id = payload["node_id"]',
+    'self.node_id = getattr(self, "node_id", payload["node_id"])',
+  ]),
+  fault('null-is-no-message', 'session', 'msg: one that is null counts as absent', [
+    ENVELOPES,
+    '"msg" not in noise',
+    'noise.get("msg") is None',
+  ]),
+  fault('id-added-to-a-session', 'session', 'HELLO: an id is added to a session that the caller gives', [
+    SESSION,
+    '        for message in self.seal("json", protocol.encode(write_envelope("hello", hello))):\n',
+    '        if isinstance(hello["session"], dict):\n            hello["session"] = {"session_id": handshake_hash[:16].hex(), **hello["session"]}\n        for message in self.seal("json", protocol.encode(write_envelope("hello", hello))):\n',
+  ]),
+  fault('json-keys-compared-without-case', JSON_ROOMS, 'JSON: keys that differ only in case are refused', [
+    PROTOCOL,
+    'len(dict(pairs)) != len(pairs)',
+    'len({key.lower() for key, _ in pairs}) != len(pairs)',
   ]),
   fault('never-pins', 'session', 'pin: the expected event is missing', [
     SESSION,

@@ -103,9 +103,13 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
   }
 }
 
+/** What a cause says of an event, where nothing more is known of it. */
+export const MISSING = 'the expected event is missing';
+export const UNDUE = 'the event comes where it is not due';
+
 /**
  * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.
- * Causes that no failure distinguishes all stay.
+ * Causes that no failure distinguishes all stay, unless one of them says more.
  */
 export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
   const counts = new Map<string, number>();
@@ -117,7 +121,11 @@ export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
     const { causes } = verdict.failure;
     const most = Math.max(...causes.map((cause) => counts.get(cause)!));
     const likeliest = causes.filter((cause) => counts.get(cause) === most);
-    return { ...verdict, failure: { ...verdict.failure, causes: likeliest } };
+    const telling = likeliest.filter((cause) => !cause.endsWith(MISSING) && !cause.endsWith(UNDUE));
+    return {
+      ...verdict,
+      failure: { ...verdict.failure, causes: telling.length > 0 ? telling : likeliest },
+    };
   });
 }
 

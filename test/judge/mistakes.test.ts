@@ -464,11 +464,47 @@ const SESSION_MISTAKES: readonly (readonly [cause: string, answer: Answer])[] = 
     ),
   ],
   [
-    'HELLO: the first one is kept',
+    'HELLO: of several the node id of the first one is kept',
     eachEvent((event, _step, test) =>
       test.flags.includes('LatestHello') && typeof event.nodeId === 'string'
         ? { ...event, nodeId: JSON.parse(test.steps[1].text).payload.node_id }
         : event,
+    ),
+  ],
+  [
+    'psk: the stored PSK of another hub is used',
+    session((events, _step, test) =>
+      events.some(({ type }) => type === 'psk-needed') && Object.keys(test.steps[0].psks ?? {}).length > 0
+        ? [...events.filter(({ type }) => type !== 'psk-needed'), { type: 'transmit', text: '{}' }]
+        : undefined,
+    ),
+  ],
+  [
+    'pin: it does not come where XXpsk2 has shown that a suspect pin is right',
+    session((events, _step, test) =>
+      test.steps[0].suspects?.length > 0 && !events.some(({ replaces }) => replaces)
+        ? events.filter(({ type }) => type !== 'pin')
+        : undefined,
+    ),
+  ],
+  [
+    'pin: it does not come where XXpsk2 has shown another key than the suspect pin',
+    session((events) => events.filter(({ type, replaces }) => type !== 'pin' || replaces === undefined)),
+  ],
+  [
+    'psk-suspect: it comes after a KKpsk0 that failed',
+    session((events) =>
+      events.some(({ type }) => type === 'pin-suspect')
+        ? [{ type: 'psk-suspect', nodeId: 'hub-1' }, ...events]
+        : undefined,
+    ),
+  ],
+  [
+    'pin-suspect: it does not come where KKpsk0 ends with bad-hex',
+    session((events) =>
+      events.some(({ error }) => error === 'bad-hex')
+        ? events.filter(({ type }) => type !== 'pin-suspect')
+        : undefined,
     ),
   ],
   [

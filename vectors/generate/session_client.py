@@ -172,6 +172,8 @@ def repeats(pattern):
     ready.ignore(*before(ready), message_2, message_2.replace('"shake"', '"handshake"')).hear("{}").send("{}").end()
     latest = client("of several HELLOs before the HANDSHAKE the latest counts", "LatestHello", has_psk=False)
     latest.ignore(other_hello, envelope("hello", {**HELLO, "peer": "hub::2"})).hello().hello().offer().psk().answer()
+    of_one = client("of several HELLOs with one node id the latest counts", "LatestHello", has_psk=False)
+    of_one.ignore(envelope("hello", {**HELLO, "peer": "hub::2"})).hello().offer().psk().answer()
     psk = client("a PSK that comes again, or late", "LatePsk", has_psk=False).hello().offer().psk()
     late = Keys("late").psk.hex()
     psk.step("psk", psk=late).answer().step("psk", psk=late).hear("{}").send("{}").end().step("psk", psk=late)
@@ -186,7 +188,7 @@ def repeats(pattern):
     all_forms[1].answer()
     for script in all_forms:
         script.hear("{}").send("{}").end()
-    return [test.test() for test in [waiting, sent, ready, latest, psk, *all_forms]]
+    return [test.test() for test in [waiting, sent, ready, latest, of_one, psk, *all_forms]]
 
 
 def forms():
@@ -288,6 +290,7 @@ def stored_psks():
     tests = [
         client("a stored PSK of a hub whose name has capital letters", "HUB-1"),
         client("a stored PSK of a hub whose name has its umlaut decomposed", "hu\u0308b"),
+        client("a stored PSK of another hub", "hub-1", **of_another("hub-2")),
         client("a stored PSK of another hub, whose name differs in case", "HUB-1", **of_another("hub-1")),
         client("a stored PSK of another hub, whose name differs in form", "hu\u0308b", **of_another("h\xfcb")),
         client("a stored PSK of another hub, whose name differs after U+0000", "hub\0one", **of_another("hub\0two")),

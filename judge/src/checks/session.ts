@@ -12,7 +12,9 @@ import {
   mistakesInField,
   mistakesInKeeping,
   mistakesInReading,
+  mistakesInTelling,
   refutesReading,
+  withFirstHello,
 } from '../mistakes/reading.ts';
 import {
   bytesToUtf8,
@@ -33,7 +35,9 @@ import {
   checkValue,
   codeOf,
   Failure,
+  MISSING,
   refuses,
+  UNDUE,
   type Verdict,
 } from '../verdict.ts';
 import { KINDS_SWAPPED } from './framing.ts';
@@ -347,11 +351,8 @@ function mistakesInEvents(
   for (const type of TOLD) {
     const without = (list: readonly string[]): string => list.filter((other) => other !== type).join();
     if (without(types) !== without(others) || types.includes(type) === others.includes(type)) continue;
-    return [
-      types.includes(type)
-        ? `${type}: the expected event is missing`
-        : `${type}: the event comes where it is not due`,
-    ];
+    const plain = types.includes(type) ? `${type}: ${MISSING}` : `${type}: ${UNDUE}`;
+    return [plain, ...mistakesInTelling(opener, type, expected)];
   }
   return [];
 }
@@ -369,6 +370,21 @@ function typeOf({ type, text }: Fields): string {
   return text === undefined ? 'transmit of a sealed message' : 'transmit of an envelope';
 }
 
+/** The session in a HELLO. */
+function sessionOf(envelope: unknown): Fields | null | undefined {
+  return (envelope as { payload?: { session?: Fields | null } } | undefined)?.payload?.session;
+}
+
+/** An id in a session that was given without one, and that is as it was given otherwise. */
+function mistakesInAddedId(right: unknown, wrong: unknown): Causes {
+  const [given, sent] = [sessionOf(right), sessionOf(wrong)];
+  if (typeof given !== 'object' || given === null || given.session_id !== undefined) return [];
+  const names = Object.keys(given);
+  if (sent?.session_id === undefined || names.some((name) => show(given[name]) !== show(sent[name])))
+    return [];
+  return names.length > 0 ? [ID_ADDED] : [ID_ADDED, GIVEN];
+}
+
 const HELLO_AS_BYTES = 'HELLO: it is sealed as a binary message; it is JSON';
 
 /** Compares the contents of two messages whose bytes differ, if both open. */
@@ -383,6 +399,11 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
     throw new Failure(marker, [HELLO_AS_BYTES, KINDS_SWAPPED]);
   }
   const given = isHello ? mistakesInGiven(opener, right, wrong) : [];
+  const added = isHello ? mistakesInAddedId(right, wrong) : [];
+  if (added.length > 0) {
+    const difference = { where: `${where}, the sealed message`, expected: show(right), got: show(wrong) };
+    throw new Failure(difference, added);
+  }
   if (given.length > 0) checkValue(`${where}, the sealed message`, right, wrong, () => given);
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
   const causes =
@@ -413,13 +434,13 @@ function mistakesInGiven({ steps }: Opener, right: unknown, wrong: unknown): Cau
 /** The fields that HELLO has by default. */
 const DEFAULTS = ['pubkey', 'site_id', 'session'];
 
+const ID_ADDED =
+  'HELLO: an id is added to a session that the caller gives without one; it is sent as it was given';
 const SESSION_ID = 'by default it is the first 16 bytes of the handshake hash, in hex';
 
 /** The id of a session that the caller did not name. */
 function mistakesInSessionId(right: unknown, wrong: unknown): Causes {
-  const [id, other] = [right, wrong].map(
-    (envelope) => (envelope as { payload?: { session?: Fields } } | undefined)?.payload?.session?.session_id,
-  );
+  const [id, other] = [right, wrong].map((envelope) => sessionOf(envelope)?.session_id);
   if (typeof id !== 'string' || typeof other !== 'string' || id === other) return [];
   if (!/^[\da-f]{32}$/.test(id)) return [];
   if (other.toLowerCase() === id)
@@ -449,7 +470,8 @@ function parsed(right: unknown, wrong: unknown): [unknown, unknown] {
 
 function mistakesInText(right: unknown, wrong: unknown, { isHub, steps, step }: Opener): Causes {
   const causes = mistakesInEnvelope(right, wrong, isHub);
-  return causes.length > 0 ? causes : mistakesInMessage1(steps.slice(0, step + 1), wrong);
+  const before = steps.slice(0, step + 1);
+  return causes.length > 0 ? causes : withFirstHello(before, mistakesInMessage1(before, wrong));
 }
 
 /**

@@ -562,6 +562,22 @@ const escapesIn = (text: string): string[] =>
 /** A JSON text without what is in its strings. */
 const withoutStrings = (text: string): string => text.replace(/"(?:[^"\\]|\\.)*"/gs, '""');
 
+/** What a parser may leave out when it compares keys. */
+const KEY_CHANGES: readonly { readonly how: string; change(key: string): string }[] = [
+  { how: 'case', change: (key) => key.toLowerCase() },
+  { how: 'their Unicode normalization', change: (key) => key.normalize('NFC') },
+  { how: 'the white space around them', change: (key) => key.trim() },
+  { how: 'what follows U+0000', change: (key) => key.split('\0')[0]! },
+];
+
+/** Whether an object in this value has two keys that the change makes the same. */
+function isRepeated(value: Json, change: (key: string) => string): boolean {
+  if (Array.isArray(value)) return value.some((item) => isRepeated(item, change));
+  if (!isJsonObject(value)) return false;
+  const keys = Object.keys(value);
+  return new Set(keys.map(change)).size < keys.length || keys.some((key) => isRepeated(value[key]!, change));
+}
+
 /** What a text has that a strict parser may refuse. */
 const STRICTNESSES: readonly { readonly cause: string; has(text: string): boolean }[] = [
   ...['/', 'b', 'f', 'n', 'r', 't'].map((sign) => ({
@@ -587,6 +603,10 @@ const STRICTNESSES: readonly { readonly cause: string; has(text: string): boolea
   },
   { cause: 'tabs between tokens are refused', has: (text) => /\t/.test(withoutStrings(text)) },
   { cause: 'line breaks between tokens are refused', has: (text) => /[\r\n]/.test(withoutStrings(text)) },
+  ...KEY_CHANGES.map(({ how, change }) => ({
+    cause: `keys that differ only in ${how} are refused as repeated`,
+    has: (text: string) => isRepeated(parseJson(text), change),
+  })),
   { cause: 'the empty key is refused', has: (text) => /""\s*:/.test(text) },
   { cause: 'U+007F in strings is refused', has: (text) => /\x7f/.test(text) },
   { cause: 'characters beyond U+FFFF are refused', has: (text) => /[\ud800-\udfff]/.test(text) },

@@ -51,6 +51,9 @@ function only(payload: JsonObject, names: readonly string[]): Uint8Array {
 const RIGHT = 'they are HELLO, HANDSHAKE, protocol name';
 const UNSORTED = 'key order: keys are not sorted';
 
+const FIRST = 'it binds the first HELLO; the latest one before the HANDSHAKE counts';
+export const FIRST_BOUND: string = `prologue: ${FIRST}`;
+
 const CANDIDATES: readonly Candidate[] = [
   {
     cause: 'it binds only the fields of HELLO that are needed; it binds all, unknown ones included',
@@ -65,7 +68,7 @@ const CANDIDATES: readonly Candidate[] = [
     bind: (hellos, offers) => [only(last(hellos), HELLO_FIELDS), only(last(offers), OFFER_FIELDS)],
   },
   {
-    cause: 'it binds the first HELLO; the latest one before the HANDSHAKE counts',
+    cause: FIRST,
     bind: (hellos, offers) => [canonicalJson(hellos[0]!), canonicalJson(last(offers))],
   },
   {

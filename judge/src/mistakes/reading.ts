@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Fields } from '../adapter.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
-import { bindsMore, HUB_PROLOGUE } from './message-1.ts';
+import { bindsMore, FIRST_BOUND, HUB_PROLOGUE } from './message-1.ts';
 
 export type Events = readonly (Fields | null)[];
 
@@ -36,6 +36,13 @@ const SWALLOWED =
 const SUSPECT = 'pin: KKpsk0 is used although the pin is suspect; the next attempt uses XXpsk2';
 const KEPT = 'pin: a suspect pin is replaced where it is to be kept, or where only pinned hubs are trusted';
 const FIRST_HELLO = 'HELLO: the first one is kept; the latest one before the HANDSHAKE counts';
+const FIRST_NODE_ID =
+  'HELLO: of several the node id of the first one is kept, and the payload of the latest; both are the latest’s';
+const OF_OTHER_HUB = 'psk: the stored PSK of another hub is used; each belongs to the node id of its own hub';
+const NULL_MSG =
+  'msg: one that is null counts as absent, so the envelope is taken for an offer; it is a Noise message, and refused';
+const TELLS_NOISE =
+  'message 2: a payload that opens but is no JSON object has an error of its own; it ends like one that does not open, since one ciphertext can be made to open under many PSKs';
 const UNREAD = 'message 2: its payload is not read; it is a JSON object or nothing, and may name an encoding';
 const PIN_FIRST = 'pin: it is compared before the payload of message 2 is read; the payload comes first';
 const NO_ENCODING = 'ready: it does not tell the encoding that message 2 names';
@@ -73,6 +80,7 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
   const [right, error] = [closeOf(expected), closeOf(got)];
   if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
+  if (isNullUnread(steps[step]!, expected, got)) return [NULL_MSG];
   const ofNodeId = isHub ? [] : mistakesInLookup(point, expected, got);
   if (ofNodeId.length > 0) return ofNodeId;
   const ofPayload = mistakesInMessage2(flags, right, got);
@@ -96,6 +104,16 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
 }
 
+/** Whether an envelope whose `msg` is null is taken for an offer: before the session for a repeat, after it for a hub that forgot it. */
+function isNullUnread({ do: what, text, bytes }: Fields, expected: Events, got: Events): boolean {
+  const ofBytes = typeof bytes === 'string' ? Buffer.from(bytes, 'hex').toString() : undefined;
+  const noise = fieldsOf(envelopeOf({ do: what, text: text ?? ofBytes })?.payload.noise);
+  if (noise?.msg !== null) return false;
+  return expected.length === 0
+    ? ofBytes !== undefined && closeOf(got) === 'text-after-ready'
+    : has(expected, 'close') && got.length === 0;
+}
+
 /** A first message that is no HELLO, and of which nothing follows. */
 function isSwallowed(expected: Events, got: Events): boolean {
   const at = expected.findIndex((event) => event?.type === 'hello' && event.error === 'no-hello');
@@ -115,7 +133,8 @@ function mistakesInOffer({ steps }: Point, noise: Fields | undefined, got: Event
   return isOffered(offer.suites, noise.suite) ? [] : [notOffered('suite')];
 }
 
-const OF_BAD_PAYLOAD = ['psk-differs', 'kk-failed', 'bad-handshake-payload'];
+const NO_OBJECT = 'bad-handshake-payload';
+const OF_BAD_PAYLOAD = ['psk-differs', 'kk-failed', NO_OBJECT];
 const OF_PAYLOAD = ['Message2Noise', 'Message2Payload', 'PayloadFirst'];
 
 /** A payload of message 2 that ends nothing, although it must. */
@@ -123,6 +142,7 @@ function mistakesInMessage2(flags: readonly string[], right: unknown, got: Event
   const ends = OF_BAD_PAYLOAD.includes(String(right));
   if (!ends || !flags.some((flag) => OF_PAYLOAD.includes(flag))) return [];
   if (closeOf(got) === 'hub-key-changed') return [UNREAD, PIN_FIRST];
+  if (right !== NO_OBJECT && closeOf(got) === NO_OBJECT) return [TELLS_NOISE];
   return has(got, 'ready') ? [UNREAD] : [];
 }
 
@@ -162,11 +182,14 @@ function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
   const isLost = closeOf(got) === 'unknown-hub' || isNew('new-hub');
   const isKk = got.some((event) => patternIn(event?.text) === 'KKpsk0');
   if (isKk && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
-  if ((isLost || isNew('psk-needed')) && isOfLatest(point)) return [FIRST_HELLO];
+  if ((isLost || isNew('psk-needed')) && isOfLatest(point)) return [FIRST_HELLO, FIRST_NODE_ID];
   if (isFoundWrongly || isLost) return changesOf(hubsIn(open.pins), nodeId, isLost, lookupCause);
   const isAsked = isNew('psk-needed');
   const isUnasked = has(expected, 'psk-needed') && has(got, 'transmit');
-  return isAsked || isUnasked ? changesOf(hubsIn(open.psks), nodeId, isAsked, pskCause) : [];
+  if (!isAsked && !isUnasked) return [];
+  const known = hubsIn(open.psks);
+  const ofOther = isUnasked && known.length > 0 ? [OF_OTHER_HUB] : [];
+  return [...changesOf(known, nodeId, isAsked, pskCause), ...ofOther];
 }
 
 /** The changes after which a node id that is known is not, or the other way round. */
@@ -215,8 +238,16 @@ export function mistakesInField(point: Point, event: Fields, name: string, got: 
       ({ how }) => nodeIdCause(how),
     );
   if (name === 'nodeId')
-    return nodeIdsIn(steps.slice(0, step)).includes(got) ? [FIRST_HELLO] : ofNodeId((changed) => changed);
+    return nodeIdsIn(steps.slice(0, step)).includes(got)
+      ? [FIRST_HELLO, FIRST_NODE_ID]
+      : ofNodeId((changed) => changed);
   return name === 'salt' ? ofNodeId((changed) => createHash('sha256').update(changed).digest('hex')) : [];
+}
+
+/** The causes of a message 1, and that of a first HELLO that is kept, where it would bind just that one. */
+export function withFirstHello(steps: readonly Fields[], causes: Causes): Causes {
+  const isOne = new Set(nodeIdsIn(steps)).size === 1;
+  return isOne && causes.includes(FIRST_BOUND) ? [...causes, FIRST_HELLO] : causes;
 }
 
 /** The node ids in the HELLOs of a hub, in order. */
@@ -231,6 +262,28 @@ function isOfLatest({ steps, step }: Point): boolean {
   const known = knownHubs(steps[0]!);
   return known.includes(nodeIds.at(-1)!) && nodeIds.some((nodeId) => !known.includes(nodeId));
 }
+
+/** What an event for the caller is about that is missing, or comes where it is not due: more than its type alone says. */
+export function mistakesInTelling(point: Point, type: string, expected: Events): Causes {
+  const isDue = has(expected, type);
+  const isKk = eventsOf(point.steps.slice(0, point.step)).some(
+    (event) => patternIn(event?.text) === 'KKpsk0',
+  );
+  if (type === 'psk-suspect' && !isDue) return isKk ? [PSK_DOUBTED] : [];
+  if (type === 'pin-suspect' && isDue) return isKk ? [undoubted(closeOf(expected))] : [];
+  if (type !== 'pin' || !isDue || !isSuspect(point)) return [];
+  return expected.some((event) => event?.type === 'pin' && event.replaces !== undefined)
+    ? [NOT_REPLACED]
+    : [NOT_CONFIRMED];
+}
+
+const PSK_DOUBTED =
+  'psk-suspect: it comes after a KKpsk0 that failed, which says nothing about the PSK; only XXpsk2 does';
+const NOT_CONFIRMED =
+  'pin: it does not come where XXpsk2 has shown that a suspect pin is right, so the pin stays suspect';
+const NOT_REPLACED = 'pin: it does not come where XXpsk2 has shown another key than the suspect pin';
+const undoubted = (error: unknown): string =>
+  `pin-suspect: it does not come where KKpsk0 ends with ${error ?? 'its connection'}; any failure of KKpsk0 makes the pin suspect`;
 
 /** The fields of an announcement that tell of nobody. */
 const OF_NOBODY = ['pubkey', 'site_id'];
@@ -285,6 +338,8 @@ export function refutesReading({ steps, flags }: Vector, cause: string): boolean
     return isRefused && flags.includes(cause === UNREAD ? 'Message2Noise' : 'PayloadFirst');
   }
   if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
+  if (cause === OF_OTHER_HUB) return hubsIn(steps[0].psks).length > 0 && has(eventsOf(steps), 'psk-needed');
+  if (cause === FIRST_HELLO) return flags.includes('LatestHello');
   const change = changeOf(cause);
   if (change !== undefined) return isShown(steps, change, cause);
   return (steps as Fields[]).some((step) => {
