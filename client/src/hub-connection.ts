@@ -125,7 +125,7 @@ export class ServedConnection implements HubConnection {
   #isReady = false;
   #isOlder = false;
   #isOver = false;
-  /** The state before the latest input. */
+  /** The state before the latest input, or before the one at which the session has failed. */
   #before!: HubSession['state'];
 
   /**
@@ -214,7 +214,8 @@ export class ServedConnection implements HubConnection {
   }
 
   #handle(input: () => HubSessionEvent[]): void {
-    this.#before = this.#session.state;
+    const { state } = this.#session;
+    if (state !== 'failed') this.#before = state;
     try {
       for (const event of input()) {
         if (!this.#isOver || event.type === 'ended') this.#carryOut(event);

@@ -2,6 +2,7 @@
 import {
   createKeyring,
   derivePsk,
+  fingerprint,
   HubSession,
   type HubSessionEvent,
   parseIdentity,
@@ -182,6 +183,43 @@ test('a page that needs no PSK any more ends its worker', async () => {
     );
   });
   assert.equal([await soon(stopped), isTerminated], ['the derivation was stopped', true]);
+});
+
+const known = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+const KEY = fingerprint(known.staticKey.publicKey!);
+const NOT_REACHED =
+  'The hub could not be reached with the key that is stored for it: the next attempt shows why.';
+/** What only the operator of a hub can help with, in whole sentences. */
+const TO_THE_OPERATOR: { readonly [code: string]: string } = {
+  'access-refused': `The connection was refused before the handshake: most likely the hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${KEY}.`,
+  'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
+  'kk-refused': NOT_REACHED,
+  'kk-failed': NOT_REACHED,
+  refused: `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${KEY}.`,
+  'psk-differs': `The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${KEY}.`,
+};
+
+for (const [code, sentence] of Object.entries(TO_THE_OPERATOR)) {
+  test(`the sentence for ${code} says what its operator has to know, and needs the keyring for that`, () => {
+    const error = Object.assign(new Error('what the error says'), { code });
+    assert.is(sentenceFor(error, known), sentence);
+    assert.is(sentenceFor(error, undefined), 'What the error says.');
+    assert.is(
+      sentenceFor(error, known, { advice: { [code]: 'What the transport says.' } }),
+      'What the transport says.',
+    );
+  });
+}
+
+test('a cause has its own sentence where the place is known, and other errors keep theirs', () => {
+  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443' };
+  const cause = Object.assign(new Error('not there'), {
+    ...{ code: 'not-reachable', platformCode: 'ECONNREFUSED' },
+  });
+  const platform = { place, advice: { 'not-reachable': 'What the transport says.' } } as const;
+  assert.match(sentenceFor(cause, stored, platform), /^Nothing listens at hub\.example:443\./);
+  assert.is(sentenceFor(cause, stored, { advice: platform.advice }), 'What the transport says.');
+  assert.is(sentenceFor(new Error('no memory'), stored, platform), 'No memory.');
 });
 
 test('an error without a message has a sentence, too', () => {

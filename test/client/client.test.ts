@@ -552,6 +552,73 @@ test('works with an external private key', async () => {
   assert.equal(world.clientKey, publicKey);
 });
 
+test('a secure element that fails asks a person, and is tried again after resume', async () => {
+  const world = newWorld();
+  const staticKey = randomBytes(32);
+  const publicKey = new Uint8Array(crypto.x25519.publicKey(staticKey));
+  const created = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
+  world.store.keyring = storePsk(created, 'hub-1', PSK);
+  let isLocked = true;
+  const sharedSecret = async (key: Uint8Array) => {
+    if (isLocked) throw new Error('the element is locked');
+    return new Uint8Array(crypto.x25519.sharedSecret(staticKey, key));
+  };
+  const client = world.start({ sharedSecret });
+  const { message, tell } = await client.ask('hello').catch((error) => error);
+  assert.equal([message, tell], ['the element is locked', 'The element is locked.']);
+  await until(() => world.types.includes('ask'));
+  isLocked = false;
+  client.resume();
+  assert.is((await client.ask('hello')).ending, 'handled');
+});
+
+test('each message is traced before it is written, or before anything comes of it', async () => {
+  const world = newWorld();
+  const log: string[] = [];
+  const open: typeof world.platform.open = (connection) => {
+    const { write, close } = world.platform.open(connection);
+    return {
+      close,
+      write(data) {
+        log.push('write');
+        write(data);
+      },
+    };
+  };
+  const client = world.start({}, { open });
+  client.on('trace', ({ what }) => 'type' in what && log.push(what.type));
+  client.on('connect', () => log.push('connect'));
+  client.on('message', () => log.push('told'));
+  await client.ask('hello');
+  const writes = log.flatMap((type, at) => (type === 'write' ? [log[at - 1]] : []));
+  assert.equal(new Set(writes), new Set(['transmit']));
+  assert.is(writes.length, log.filter((type) => type === 'transmit').length);
+  const own = log.filter((type) => ['transmit', 'received', 'connect', 'sent'].includes(type));
+  assert.equal(own, [
+    ...['received', 'received', 'transmit', 'received', 'transmit', 'transmit', 'connect'],
+    ...['transmit', 'sent', 'received', 'received'],
+  ]);
+  log.length = 0;
+  world.say('one');
+  await until(() => log.includes('told'));
+  assert.equal(log, ['received', 'message', 'told']);
+});
+
+test('speech in the session of the connection answers its question, and speech in another one does not', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start({ session: { hello: { session: { session_id: 'own' } } } });
+  const unasked: unknown[] = [];
+  client.on('speak', ({ text }) => unasked.push(text));
+  const answer = client.ask('hello');
+  await until(() => world.questions === 1);
+  for (const session_id of ['n:other', 'n:own']) {
+    world.tell('speak', { utterance: session_id }, { session: { session_id } });
+  }
+  world.tell('ovos.utterance.handled', {}, { session: { session_id: 'n:own' } });
+  assert.equal([(await answer).reply.text, unasked], ['n:own', ['n:other']]);
+});
+
 test('end rejects everything that waits, and is reported once', async () => {
   const world = newWorld();
   const client = world.start();

@@ -637,6 +637,59 @@ test('a longer message than the option maxMessage is dropped, and the connection
   assert.equal(heard, ['hello']);
 });
 
+test('a hub offers what the options of its session say, and says it in its first messages', async () => {
+  const session = {
+    hello: { welcome: 'to the lobby' },
+    handshake: { motd: 'hello' },
+    patterns: ['XXpsk2'],
+    suites: ['25519_ChaChaPoly_SHA256'],
+  } as const;
+  clients.set('kiosk-7', { psk, clientKey: randomBytes(32) });
+  const first: string[] = [];
+  for (const options of [{}, { session }]) {
+    const { url } = await start(options as object);
+    const socket = new WebSocket(`${url}/?authorization=${encodeURIComponent(btoa('test:kiosk-7'))}`);
+    sockets.push(socket);
+    const texts: string[] = [];
+    socket.on('message', (data) => texts.push(String(data)));
+    await until(() => texts.length === 2);
+    first.push(texts.join(' '));
+  }
+  const [byDefault, given] = first as [string, string];
+  const offered = ['to the lobby', 'motd', 'KKpsk0', 'AESGCM', 'XXpsk2', 'ChaChaPoly'];
+  assert.equal(
+    offered.filter((text) => byDefault.includes(text)),
+    offered.slice(2),
+  );
+  assert.equal(
+    offered.filter((text) => given.includes(text)),
+    [...offered.slice(0, 2), ...offered.slice(4)],
+  );
+});
+
+test('onRefused is told the cause, the state and the access key of each connection that was not ready', async () => {
+  const refused: unknown[] = [];
+  const onRefused: HubServerOptions['onRefused'] = ({ code }, state, accessKey) =>
+    refused.push([code, state, accessKey]);
+  const { url } = await start({ onRefused });
+  clients.set('kiosk-8', { psk: randomBytes(32) }); // another password
+  const wrong = dial('kiosk-8', undefined, url);
+  await wrong.reaches('close', 'ended');
+  wrong.socket.close();
+  await until(() => refused.length === 1);
+  clients.set('kiosk-8', { psk, clientKey: randomBytes(32) }); // another key
+  await dial('kiosk-8', undefined, url).reaches('ended');
+  await until(() => refused.length === 2);
+  const late = await start({ onRefused, handshakeTimeout: 20 });
+  dial('kiosk-7', new Promise(() => {}), late.url);
+  await until(() => refused.length === 3);
+  assert.equal(refused, [
+    ['dropped', 'awaiting-message-3', 'kiosk-8'],
+    ['client-key-changed', 'awaiting-message-3', 'kiosk-8'],
+    ['dropped', 'awaiting-message-1', 'kiosk-7'],
+  ]);
+});
+
 test('what else the caller stores with a client does no harm', async () => {
   clients.set('kiosk-7', { psk, name: 'the kiosk in the lobby' } as { psk: Uint8Array });
   await dial('kiosk-7').reaches('ready');

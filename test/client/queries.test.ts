@@ -158,6 +158,15 @@ test('a cascade resolves with the answers of all hubs, and tells each when it is
   ]);
 });
 
+test('a hub whose name is no text is one that does not say its name', async () => {
+  const { client, heard, answer } = start();
+  const answered = client.query('Who is at home?');
+  await until(() => heard.length === 1);
+  const metadata = { query_id: heard[0]!.metadata.query_id, is_response: true, responder_peer: 7 };
+  answer('', 'hive.query.complete', {}, { metadata });
+  assert.is((await soon(answered)).hub, undefined);
+});
+
 test('a cascade that nobody answers resolves with no answer', async () => {
   const { client, ready } = start();
   await ready();
