@@ -377,6 +377,57 @@ test('ask gives up a derivation when the hub has sent what is not JSON', async (
   assert.equal([code, JSON.parse(stdout).error, connections], [1, 'bad-json', 1]);
 });
 
+/** What a hub sends after a question, and what is told of it. */
+const ENDINGS: readonly (readonly [
+  ending: string,
+  messages: readonly (readonly [type: string, data: object])[],
+  text: string,
+  message?: string,
+])[] = [
+  ['handled', [['speak', { utterance: 'Hi.' }]], 'Hi.'],
+  ['handled', [['speak', { utterance: 'Which one?', expect_response: true }]], 'Which one?'],
+  ['handled', [], ''],
+  ['unanswered', [['complete_intent_failure', {}]], '', 'The hub did not understand the question.'],
+  [
+    'denied',
+    [['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' }]],
+    '',
+    'The hub could not process the question. Ask its operator whether the hub’s agent is running.',
+  ],
+  [
+    'query-timeout',
+    [
+      ['speak', { utterance: 'Wait.' }],
+      ['hive.query.timeout', {}],
+    ],
+    'Wait.',
+    'The hub asked others, and none of them answered in time.',
+  ],
+];
+
+for (const [ending, messages, text, message] of ENDINGS) {
+  const what = `an answer that is ${ending}, with ${text === '' ? 'no text' : `the text “${text}”`}`;
+  test(`ask and chat tell ${what}, and exit with ${message === undefined ? 0 : 1}`, async () => {
+    const there = await playHub('hub-1', (event, say) => {
+      if (event.type !== 'message') return;
+      for (const [type, data] of messages) say(type, data);
+      say('ovos.utterance.handled', {});
+    });
+    const code = message === undefined ? 0 : 1;
+    const expectsAnswer = text.endsWith('?');
+    const shown = { ending, text, expectsAnswer, ...(message !== undefined && { message }) };
+    const asked = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
+    const { disclosure, ...answer } = JSON.parse(asked.stdout);
+    assert.equal([asked.code, answer], [code, shown]);
+    const chatted = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
+    const { answers } = JSON.parse(chatted.stdout);
+    assert.equal([chatted.code, answers], [code, [{ question: 'hello', ...shown }]]);
+    const lines = [text, message ?? (text === '' ? 'The hub has done that, and says nothing.' : '')];
+    const { stdout } = await runProgram(['ask', there, 'hello', '--allow-plaintext']);
+    assert.is(stdout, lines.map((line) => (line === '' ? '' : `${line}\n`)).join(''));
+  });
+}
+
 test('ask and chat say that an answer is incomplete', async () => {
   const there = await playHub('hub-1', (event, say, socket) => {
     if (event.type !== 'message') return;
