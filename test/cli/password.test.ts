@@ -20,6 +20,7 @@ async function type(...keys: string[]): Promise<{ shown: string; password: strin
     return { password: await soon(reading), modes, shown: output.read() };
   } finally {
     assert.is(modes.at(-1), false, 'the terminal echoes again');
+    assert.ok(input.isPaused(), 'nothing reads the terminal any more, so that the program can end');
   }
 }
 
