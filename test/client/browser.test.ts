@@ -145,6 +145,39 @@ test('a page names itself to a hub, asks it, pings it each minute, and hangs up 
   ).finally(() => client?.end());
 });
 
+test('the worker of a page gets the password and the salt, and its progress and PSK are told before it ends', async () => {
+  const did: unknown[] = [];
+  class Working {
+    onmessage = (_: { data: object }): void => {};
+    constructor(url: URL, options: object) {
+      did.push([url.pathname.split('/').at(-1), options]);
+    }
+    postMessage(message: object): void {
+      did.push(message);
+      for (const data of [{ progress: 0.25 }, { progress: 0.5 }, { progress: 1, psk: PSK }]) {
+        setTimeout(() => this.onmessage({ data }));
+      }
+    }
+    terminate(): void {
+      did.push('terminated');
+    }
+  }
+  const salt = randomBytes(32);
+  const derived = await withGlobal('Worker', Working, () =>
+    soon(
+      deriveInWorker(
+        'correct horse',
+        salt,
+        (progress: number) => did.push(progress),
+        new AbortController().signal,
+      ),
+    ),
+  );
+  const worker = ['derive-worker-in-browser.js', { type: 'module' }];
+  assert.equal(did, [worker, { password: 'correct horse', salt }, 0.25, 0.5, 1, 'terminated']);
+  assert.is(derived, PSK);
+});
+
 test('a worker that cannot be loaded is named, since the browser gives no message', async () => {
   let isTerminated = false;
   class Missing {

@@ -96,6 +96,12 @@ test('answers, and reports the key that it pins, once', async () => {
   assert.equal(clients.get('kiosk-7')!.clientKey, crypto.x25519.publicKey(keys.get('kiosk-7')!));
 });
 
+test('subscribes to what its clients send and to their status, and publishes for each, with QoS 1, and nothing is retained', async () => {
+  await connectAs('kiosk-7').ask('hello');
+  assert.equal(Object.fromEntries(broker.subscriptions), { [`${BASE}/+/in`]: 1, [`${BASE}/+/status`]: 1 });
+  assert.equal([...new Set(broker.published.map(String))], ['1,false']);
+});
+
 test('an exception while it handles one client ends the session of that client alone', async () => {
   const [failing, other] = [connectAs('kiosk-7'), connectAs('kiosk-8')];
   assert.is((await failing.ask('hello')).reply.text, 'heard hello');

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { connect as connectTls } from 'node:tls';
+import tlsModule, { connect as connectTls } from 'node:tls';
 import { X509Certificate as Certificate } from '@peculiar/x509';
 import {
   type ErrorCode,
@@ -239,6 +239,31 @@ test('trusts the authority that its own options name, and not that of the client
   foreign.on('ask', ({ error }) => causes.push((error as { code?: string }).code));
   await soon(new Promise((resolve) => foreign.on('ask', resolve)));
   assert.equal(causes, ['certificate-refused']);
+});
+
+test('parses the certificate of the authority once, however often it connects', async () => {
+  const { createSecureContext } = tlsModule;
+  const parsed: unknown[] = [];
+  const counted: typeof createSecureContext = (options) => {
+    if (options?.ca !== undefined) parsed.push(options.ca);
+    return createSecureContext(options);
+  };
+  const { ca, ...own } = await localhostCertificate();
+  const other = await serveHub({ tls: own, nodeId: NODE_ID, staticKey: hubStatic, clients });
+  Object.assign(tlsModule, { createSecureContext: counted });
+  try {
+    const client = connect({ ca }, { data_plane_endpoints: { wss: other.url } });
+    for (let i = 0; i < 3; i++) {
+      const ready = client.next(isReady);
+      if (i > 0) other.cut();
+      await ready;
+    }
+    client.end();
+  } finally {
+    Object.assign(tlsModule, { createSecureContext });
+    await other.stop();
+  }
+  assert.equal(parsed, [ca]);
 });
 
 test('reads a message of 256 KiB, and ends the connection at a longer one', async () => {

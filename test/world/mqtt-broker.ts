@@ -24,6 +24,10 @@ export interface Broker {
   drop(): void;
   /** How many connections there are. */
   readonly connections: number;
+  /** The QoS of each filter that the hub has subscribed to. */
+  readonly subscriptions: ReadonlyMap<string, number>;
+  /** The QoS of what the hub has published, and whether the broker is to retain it. */
+  readonly published: readonly (readonly [qos: number, isRetained: boolean])[];
   /** Answers no CONNECT until the function that it returns is called. */
   pause(): () => void;
   /** Whether it grants subscriptions. */
@@ -33,6 +37,8 @@ export interface Broker {
 
 export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): Promise<Broker> {
   const users = new WeakMap<Client, string>();
+  const subscriptions = new Map<string, number>();
+  const published: [number, boolean][] = [];
   let gate = Promise.resolve();
   const may = (client: Client | null, topic: string, kinds: string[]): boolean => {
     const user = users.get(client!)!;
@@ -47,10 +53,12 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
         done(null, password !== undefined && accounts.get(username) === password.toString()),
       );
     },
-    authorizePublish(client, { topic }, done) {
+    authorizePublish(client, { topic, qos, retain }, done) {
+      if (users.get(client!) === hub) published.push([qos, retain]);
       done(may(client, topic, ['in', 'status']) ? null : new Error('not this client’s topic'));
     },
     authorizeSubscribe(client, subscription, done) {
+      if (users.get(client!) === hub) subscriptions.set(subscription.topic, subscription.qos);
       done(null, handle.grants && may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
     },
   });
@@ -81,6 +89,8 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
       }),
     left: (heard) => void broker.on('clientDisconnect', ({ id }) => heard(id)),
     drop,
+    subscriptions,
+    published,
     get connections() {
       return sockets.size;
     },
