@@ -111,7 +111,7 @@ function trusting(ca: string): SecureContext {
 
 /** The part of a WebSocket of `ws` that pings need. */
 export interface PingedSocket {
-  /** 1 while it is open. */
+  /** 0 until it is open, then 1. */
   readonly readyState: number;
   /** Sends a ping. */
   ping(): void;
@@ -134,6 +134,7 @@ export interface PingedSocket {
 export function keepAlive(socket: PingedSocket, every = 30_000): void {
   let isAlive = true;
   const pings = setInterval(() => {
+    if (socket.readyState === WebSocket.CONNECTING) return; // the opening has a time of its own
     if (!isAlive) socket.terminate();
     isAlive = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();

@@ -260,6 +260,10 @@ export class AnyHub {
     const { refusal, isStuck } = this.behaviour;
     const path = pathOf(request);
     this.seen.requests.push(path);
+    const isAllowed = path.startsWith('get_')
+      ? request.method === 'GET'
+      : request.method === 'POST' && request.headers['content-type'] === 'application/x-www-form-urlencoded';
+    if (!isAllowed) return void response.writeHead(405).end();
     if (path === 'connect') this.#name(request);
     if (isStuck) return;
     if (refusal !== undefined) {

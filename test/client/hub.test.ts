@@ -817,6 +817,27 @@ test('a hub that stops drops a connection that has said nothing yet', async () =
   await soon(closed);
 });
 
+test('a hub waits two minutes for a handshake and pings each half a minute, or as its options say', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    const other = await start({ handshakeTimeout: 70_000, pingEvery: 7000 });
+    const times: number[][] = [];
+    for (const url of [hub.url, other.url]) {
+      timers.forget();
+      await openAs('kiosk-7', url);
+      await until(() => timers.times('ws').length > 0);
+      times.push([...timers.times('hub-connection'), ...timers.times('ws')]);
+    }
+    assert.equal(times, [
+      [120_000, 30_000],
+      [70_000, 7000],
+    ]);
+  } finally {
+    timers.leave();
+  }
+});
+
 for (const state of ['ready', 'awaiting-message-1'] as const) {
   test(`a connection that has ended in the state ${state} leaves no timer behind`, async () => {
     const timers = new Timers();

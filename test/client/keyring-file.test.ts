@@ -114,6 +114,58 @@ test('the old keyring survives a disk that fills up during a write', () => {
   assert.equal(nodeIds(path), ['hub-1']);
 });
 
+const STEPS = ['mkdtempSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'linkSync'] as const;
+
+for (const step of STEPS) {
+  test(`if ${step} fails, the error is told, and neither a draft, a lock nor an open file is left`, () => {
+    const path = newPath();
+    if (step !== 'linkSync') new KeyringFile(path, ACCESS_KEY); // which only a new file needs
+    const entries = readdirSync(join(path, '..'));
+    const original = fs[step] as (...given: unknown[]) => unknown;
+    const { openSync, closeSync } = fs;
+    let [failing, failed] = [0, false];
+    const opened = new Set<number>();
+    const noted = {
+      openSync: (...given: Parameters<typeof openSync>): number => {
+        const file = openSync(...given);
+        opened.add(file);
+        return file;
+      },
+      closeSync: (file: number): void => {
+        opened.delete(file);
+        closeSync(file);
+      },
+    };
+    const fail = (...given: unknown[]): unknown => {
+      if (failing-- !== 0)
+        return step === 'openSync'
+          ? noted.openSync(...(given as Parameters<typeof openSync>))
+          : original(...given);
+      failed = true;
+      throw Object.assign(new Error('the step fails'), { code: 'EIO' });
+    };
+    // Each call of the step fails once: the draft's, the lock's, the file's.
+    for (let call = 0; ; call++) {
+      [failing, failed] = [call, false];
+      let told = '';
+      replacing({ ...noted, [step]: fail }, () => {
+        try {
+          new KeyringFile(path, ACCESS_KEY).update(pin(`hub-${call}`));
+        } catch (error) {
+          told = (error as Error).message;
+        }
+      });
+      if (!failed) break;
+      const isFolder = told === '' && nodeIds(path).includes(`hub-${call}`); // it could not be synced
+      assert.ok(isFolder || told === 'the step fails', `${told} at call ${call}`);
+      assert.equal(readdirSync(join(path, '..')), isFolder ? ['keyring.json'] : entries, `call ${call}`);
+      assert.is(opened.size, 0, `call ${call}`);
+      assert.ok(call < 5);
+    }
+    assert.ok(nodeIds(path).length > 0);
+  });
+}
+
 test('each keyring is on the disk before it gets its name', () => {
   const path = newPath();
   const calls: string[] = [];
@@ -169,7 +221,7 @@ test('a disk with one free block keeps the old keyring, and the writer fails', (
     assert.equal(readdirSync(disk), ['keyring.json']);
     assert.equal(nodeIds(path), ['hub-1']);
   } finally {
-    execFileSync('umount', [disk]);
+    execFileSync('umount', ['-l', disk]); // also if a test has left a file of it open
     rmSync(disk, { recursive: true });
   }
 });

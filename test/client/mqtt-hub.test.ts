@@ -216,6 +216,24 @@ test('a hub waits as long as reconnectAfter before it connects again, and says w
   assert.is((lostFor[1] as { code?: string }).code, 'ECONNREFUSED');
 });
 
+test('a hub waits for a second before it connects again if its options do not say how long', async () => {
+  const timers = new Timers();
+  timers.watch();
+  const account = { url: broker.url, username: 'hub', password: 'secret' };
+  const other = await serveHub({
+    ...{ broker: account, base: BASE, nodeId: 'hub-2', staticKey: randomBytes(32), clients },
+  });
+  try {
+    timers.forget();
+    broker.drop();
+    await until(() => timers.times('mqtt-hub').length >= 2);
+    assert.equal(new Set(timers.times('mqtt-hub').slice(0, 2)), new Set([20, 1000]));
+  } finally {
+    timers.leave();
+    await other.stop();
+  }
+});
+
 test('a hub that was stopped while its broker is away does not connect again', async () => {
   broker.drop();
   await until(() => lost > 0);

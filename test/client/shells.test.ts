@@ -742,6 +742,19 @@ for (const entry of ENTRIES) {
     assert.equal(own, own.length === 0 && entry === 'https' ? [] : [MODULES[entry]]); // or it polls at this moment
   });
 
+  for (const [what, behaviour] of [
+    ['answers', { isStuck: true }],
+    ['greets', { isSilent: true }],
+  ] as const) {
+    if (entry === 'websocket' && 'isSilent' in behaviour) continue; // its pings must be answered in time
+    test(`${entry}: pings and polls do not end a connection before the hub ${what}`, async () => {
+      const { hub, events } = await start(entry, behaviour, { pingEvery: 2 });
+      await until(() => hub.seen.names.length + hub.seen.requests.length > 0);
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      assert.equal([events, hub.seen.pings.includes('envelope')], [['connecting'], false]);
+    });
+  }
+
   test(`${entry}: the hub learns after a reconnect what it has learnt at first`, async () => {
     const { hub, client } = await start(entry, {}, { lang: 'fr-ca', policy: { basePause: 1, maxPause: 1 } });
     const learn = async (): Promise<object> => {
