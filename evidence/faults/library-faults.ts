@@ -800,7 +800,13 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       "failure: 'unanswered',\n    completion: 'completed',",
     ],
   ),
-  fault('every-refusal-is-policy', 'reply', 'reply.policyDenied is true where it is false', [
+  fault(
+    'unreadable-message-is-policy',
+    'reply',
+    'reply: a refusal with malformed_payload counts as one by policy',
+    ['src/requests/refusal.ts', "['backend_unavailable', 'malformed_payload']", "['backend_unavailable']"],
+  ),
+  fault('every-refusal-is-policy', 'reply', 'reply: every refusal counts as one by policy', [
     'src/requests/refusal.ts',
     'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
     'return true;',

@@ -8,6 +8,7 @@ const PROTOCOL = 'hub_protocol.py';
 const SESSION = 'hub_session.py';
 const ENVELOPES = 'hub_envelopes.py';
 const MQTT = 'mqtt_topics.py';
+const LINK = 'client_link.py';
 const AUTHORIZATION = 'authorization.py';
 const BINARY = 'binary_messages.py';
 const POLICY = 'connection_policy.py';
@@ -405,6 +406,38 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'self.node_id = payload["node_id"]',
     'self.node_id = getattr(self, "node_id", payload["node_id"])',
   ]),
+  fault('suspect-pin-asks-for-the-psk', 'session', 'psk: it is requested anew where the pin is suspect', [
+    SESSION,
+    'psk = self.psks.get(self.node_id)',
+    'psk = None if self.is_suspect else self.psks.get(self.node_id)',
+  ]),
+  fault('text-that-is-no-envelope-ignored', 'session', 'after ready: text that is no envelope is ignored', [
+    SESSION,
+    '                raise Refused("text-after-ready")\n            return False',
+    '                return True\n            return False',
+  ]),
+  fault('ready-counts-as-heard', 'session', 'endings: a session that is ready counts as one in which', [
+    SESSION,
+    '        self.established = True',
+    '        self.established = self.heard = True',
+  ]),
+  fault('prologue-without-nulls', JSON_ROOMS, 'prologue: fields that are null are left out', [
+    PROTOCOL,
+    'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
+    'payloads = [{key: each[key] for key in each if each[key] is not None} for each in (hello, handshake)]\n    return b"".join(map(canonical_json, payloads)) + name.encode()',
+  ]),
+  fault('ssl-unknown', 'broker', 'broker: the scheme ssl: is not known', [MQTT, '"ssl": 8883, ', '']),
+  fault(
+    'provisioned-psk-doubted',
+    'link',
+    'psk: a provisioned PSK that did not open message 2 is derived anew',
+    [LINK, 'if hub in self.psks and hub not in self.provisioned:', 'if hub in self.psks:'],
+  ),
+  fault('ready-under-xx-accepts-the-key', 'link', 'keyring: ready under XXpsk2 counts as acceptance', [
+    LINK,
+    'case {"type": "ready", "pattern": "KKpsk0"} | {',
+    'case {"type": "ready"} | {',
+  ]),
   fault('null-is-no-message', 'session', 'msg: one that is null counts as absent', [
     ENVELOPES,
     '"msg" not in noise',
@@ -428,7 +461,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'pin-suspect-after-silence',
     'session',
-    [],
+    'pin-suspect: it comes at an end that is no failure of KKpsk0',
     [
       SESSION,
       'if error == "kk-refused" else []',

@@ -106,6 +106,8 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
 /** What a cause says of an event, where nothing more is known of it. */
 export const MISSING = 'the expected event is missing';
 export const UNDUE = 'the event comes where it is not due';
+/** Causes that only say what is seen. One that says why, and explains as much, is shown in their place. */
+const PLAIN = new RegExp(`(?:${MISSING}|${UNDUE})$|^endings: .* is taken for `);
 
 /**
  * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.
@@ -121,7 +123,7 @@ export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
     const { causes } = verdict.failure;
     const most = Math.max(...causes.map((cause) => counts.get(cause)!));
     const likeliest = causes.filter((cause) => counts.get(cause) === most);
-    const telling = likeliest.filter((cause) => !cause.endsWith(MISSING) && !cause.endsWith(UNDUE));
+    const telling = likeliest.filter((cause) => !PLAIN.test(cause));
     return {
       ...verdict,
       failure: { ...verdict.failure, causes: telling.length > 0 ? telling : likeliest },

@@ -2,14 +2,16 @@
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
 import {
+  contradictsBroker,
   mistakesInAuthorization,
   mistakesInBroker,
   mistakesInPresence,
   mistakesInTopics,
   refutesAuthorization,
+  refutesBroker,
   refutesFlags,
 } from '../mistakes/addresses.ts';
-import { mistakesInBinary } from '../mistakes/binary.ts';
+import { mistakesInBinary, refutesBinary } from '../mistakes/binary.ts';
 import {
   mistakesInClientId,
   mistakesInMatching,
@@ -27,6 +29,7 @@ import {
   mistakesInCanonicalJson,
   mistakesInPrologue,
   refutesCanonicalJson,
+  refutesPrologue,
   saidOfJson,
 } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
@@ -126,7 +129,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
       // A parser that takes too much lets a session send it.
       (cause === NOT_JSON && failure.accepts === true) || contradictsCanonicalJson(test, failure, cause),
   },
-  Prologue: { operation: 'prologue', check: checkPrologue },
+  Prologue: { operation: 'prologue', check: checkPrologue, refutes: refutesPrologue },
   SelectNoise: plain(
     'select',
     ['patterns', 'suites', 'own', 'pinned'],
@@ -176,7 +179,8 @@ export const CHECKS: { readonly [type: string]: Check } = {
   }),
   BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls'], {
     mistakesIn: mistakesInBroker,
-    refutes: refutesFlags,
+    refutes: refutesBroker,
+    contradicts: contradictsBroker,
   }),
   ClientId: plain('client-id', ['name', 'accessKey'], ['clientId'], {
     mistakesIn: mistakesInClientId,
@@ -191,7 +195,11 @@ export const CHECKS: { readonly [type: string]: Check } = {
     mistakesIn: mistakesInMatching,
     refutes: refutesMatching,
   }),
-  Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], EXACT),
+  Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], {
+    ...EXACT,
+    mistakesIn: mistakesInPolicy,
+    refutes: (test, cause) => cause === ANY_REFUSAL && test.flags.includes(NOT_BY_POLICY),
+  }),
   RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
   ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], {
     ...EXACT,
@@ -201,6 +209,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   ClientLink: { operation: 'link', check: checkLink },
   EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message'], {
     mistakesIn: mistakesInBinary,
+    refutes: refutesBinary,
   }),
   DecodeBinary: plain(
     'decode-binary',
@@ -215,6 +224,21 @@ export const CHECKS: { readonly [type: string]: Check } = {
     { mistakesIn: mistakesInTag, contradicts: isOfOneLane },
   ),
 };
+
+const NOT_BY_POLICY = 'NotByPolicy';
+const ANY_REFUSAL =
+  'reply: every refusal counts as one by policy; policyDenied is false with backend_unavailable and malformed_payload';
+
+/** A refusal that is taken for a decision of policy. */
+function mistakesInPolicy({ flags, reply }: Vector, response: Fields): Causes {
+  const { policyDenied, rawEvent } = (response.reply ?? {}) as Fields;
+  if (!flags.includes(NOT_BY_POLICY) || policyDenied !== true || reply.policyDenied !== false) return [];
+  const code = (rawEvent as { data?: Fields } | undefined)?.data?.code;
+  return [
+    ANY_REFUSAL,
+    `reply: a refusal with ${code} counts as one by policy; policyDenied is false with it`,
+  ];
+}
 
 const LANES = 'Argon2id: tags are wrong with several lanes alone, in which a block may refer to another lane';
 

@@ -3,7 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
 import { bytesToUtf8, hexToBytes, nodeCrypto } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
-import { type Ask, checkFields, checkRefusal, Failure } from '../verdict.ts';
+import { type Ask, type Causes, checkFields, checkRefusal, Failure } from '../verdict.ts';
 
 export async function checkLink({ options, steps, results, keys }: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'link', options, steps });
@@ -13,14 +13,56 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
     const where = `step ${index + 1}, ${steps[index].do}`;
     const other = wrong[index];
     if (result.error !== undefined) checkRefusal(String(result.error), other ?? {}, where);
-    else compare(where, result, other);
+    else compare(where, result, other, mistakesInOrders(options, right.slice(0, index), result, other));
   }
   compare('results', right.length, wrong.length);
 }
 
-function compare(where: string, right: unknown, wrong: unknown): void {
+function compare(where: string, right: unknown, wrong: unknown, causes: Causes = []): void {
   const difference = firstDifference(where, right, wrong, true);
-  if (difference !== undefined) throw new Failure(difference);
+  if (difference !== undefined) throw new Failure(difference, causes);
+}
+
+const DERIVED =
+  'psk: a provisioned PSK that did not open message 2 is derived anew; it stays in use, since only a person can give another';
+const ACCEPTED =
+  'keyring: ready under XXpsk2 counts as acceptance of the static key; only ready under KKpsk0, or what the hub sends then, shows it';
+
+type Orders = readonly (Fields | null)[];
+
+/**
+ * The mistakes in the orders that follow an input.
+ * @param before - the right results of the inputs before it
+ */
+function mistakesInOrders(
+  options: Fields,
+  before: readonly Fields[],
+  right: Fields,
+  wrong: Fields | undefined,
+): Causes {
+  const ordersOf = (result: Fields | undefined): Orders =>
+    Array.isArray(result?.orders) ? (result.orders as Orders) : [];
+  const [due, got] = [ordersOf(right), ordersOf(wrong)];
+  const has = (orders: Orders, what: string): boolean => orders.some((order) => order?.do === what);
+  const hasDiffered = before
+    .flatMap(ordersOf)
+    .some((order) => (order?.event as Fields | undefined)?.error === 'psk-differs');
+  const derived = got.find((order) => order?.do === 'derive');
+  const { provisioned } = options;
+  if (
+    derived &&
+    hasDiffered &&
+    !has(due, 'derive') &&
+    Array.isArray(provisioned) &&
+    provisioned.includes(derived.nodeId)
+  )
+    return [DERIVED];
+  const stored = got.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
+  const isReady = due.some((order) => {
+    const event = order?.event as Fields | undefined;
+    return event?.type === 'connect' && event.pattern === 'XXpsk2';
+  });
+  return isReady && !has(due, 'store') && stored?.staticKeyIsFresh === false ? [ACCEPTED] : [];
 }
 
 /** The results with the JSON of sealed messages opened, since its fields and white space may differ. */

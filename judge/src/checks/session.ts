@@ -8,6 +8,7 @@ import {
   AFTER_READING,
   BYTES_EARLY,
   isEarly,
+  isSuspect,
   isUnlike,
   mistakesInField,
   mistakesInKeeping,
@@ -91,6 +92,8 @@ const KINDS: { readonly [error: string]: string } = {
 
 const NO_CAUSE =
   'endings: the cause for which there is no connection is ignored; it counts before close code and status';
+const READY_HEARD =
+  'endings: a session that is ready counts as one in which the hub was heard; that is so once a transport message of the hub has opened';
 const CONNECTION_LIMIT = 'connection_limit';
 
 /** The end of a connection: what the session tells must follow from how it closed. */
@@ -99,8 +102,9 @@ function checkEnd(
   expected: readonly Fields[],
   response: Fields,
   closing: Fields,
-  { received }: Opener,
+  { received, steps }: Opener,
 ): void {
+  const isReady = steps.some(({ events }) => has((events as Fields[] | undefined) ?? [], 'ready'));
   const got = Array.isArray(response.events) ? (response.events as (Fields | null)[]) : [];
   const [right, wrong] = [expected, got].map((events) => events.find((event) => event?.type === 'ended'));
   if (right?.error === undefined || wrong?.error === undefined) return;
@@ -118,7 +122,9 @@ function checkEnd(
           ? `the reason ${show(reason)}`
           : `close code ${code}`;
   const heard = received.some(({ bytes }) => bytes !== undefined) ? ' once the hub was heard' : '';
-  throw new Failure(ended, [`endings: ${how} is taken for ${other}${heard}; it is ${kind}`]);
+  const isUnheard = heard === '' && kind === 'a refusal' && other === 'a loss' && isReady;
+  const plain = `endings: ${how} is taken for ${other}${heard}; it is ${kind}`;
+  throw new Failure(ended, isUnheard ? [plain, READY_HEARD] : [plain]);
 }
 
 function checkEvents(where: string, expected: readonly Fields[], response: Fields, opener: Opener): void {
@@ -243,6 +249,8 @@ const HELLO_IN_CLEAR =
   'HELLO: it is sent in the clear once more; the first sealed message of a client is its HELLO';
 const LOW_ORDER =
   'low-order key: it is accepted; a shared secret of 32 zeros ends the handshake (RFC 7748, section 6.1), whichever key led to it';
+const ASKED_AGAIN =
+  'psk: it is requested anew where the pin is suspect; a KKpsk0 that failed says nothing about the PSK, so use the stored one';
 const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
 
@@ -309,13 +317,40 @@ export function contradictsSession(
 /** Whether passing this test rules out the cause. */
 export function refutesSession(test: Vector, cause: string): boolean {
   const isCompared = test.error === 'hub-key-changed' && test.steps[0].suspects === undefined;
+  if (cause === ASKED) return isStoredUsed(test);
   return cause === PIN_IGNORED ? isCompared : refutesReading(test, cause);
+}
+
+/** Whether a client in these steps uses a stored PSK, and has no suspect pin. */
+function isStoredUsed({ steps }: Vector): boolean {
+  const [{ role, psks, suspects }, ...rest] = steps as [Fields, ...Fields[]];
+  const isSent = rest.some(
+    ({ do: what, events }) =>
+      what === 'receive' && (events as Fields[] | undefined)?.[0]?.type === 'transmit',
+  );
+  const isAsked = rest.some(({ do: what }) => what === 'psk');
+  return (
+    role === 'client' && Object.keys(psks ?? {}).length > 0 && suspects === undefined && isSent && !isAsked
+  );
 }
 
 /** Events for the caller alone, and the name of each. */
 const TOLD: readonly string[] = [
   ...['pin', 'pin-suspect', 'psk', 'psk-suspect', 'new-hub', 'static-key-fresh'],
 ];
+
+const UNDOUBTED =
+  'pin-suspect: it does not come where the hub closes with 1008 while message 2 of KKpsk0 is awaited';
+const DOUBTED =
+  'pin-suspect: it comes at an end that is no failure of KKpsk0; only 1008 while message 2 is awaited is one';
+
+/** A pin that an end makes suspect, or does not, against its meaning. */
+function mistakesInDoubt(types: readonly string[], others: readonly string[]): Causes {
+  const type = 'pin-suspect';
+  const without = (list: readonly string[]): string => list.filter((other) => other !== type).join();
+  if (without(types) !== without(others)) return [];
+  return types.includes(type) ? [`${type}: ${MISSING}`, UNDOUBTED] : [`${type}: ${UNDUE}`, DOUBTED];
+}
 
 /** The mistakes in the events as a whole. */
 function mistakesInEvents(
@@ -343,8 +378,9 @@ function mistakesInEvents(
     if (types.map((type) => (type === sealed ? 'transmit of an envelope' : type)).join() === others.join())
       return [HELLO_IN_CLEAR];
   }
-  if (types.join() === 'transmit of an envelope' && others.join() === 'psk-needed') return [ASKED];
-  if (has(expected, 'ended')) return []; // this is about the meaning of the end
+  if (types.join() === 'transmit of an envelope' && others.join() === 'psk-needed')
+    return isSuspect(opener) ? [ASKED, ASKED_AGAIN] : [ASKED];
+  if (has(expected, 'ended')) return mistakesInDoubt(types, others); // the rest is about the meaning of the end
   const errorOf = (events: readonly (Fields | null)[]): unknown =>
     events.find((event) => event?.type === 'close')?.error;
   if (errorOf(expected) !== errorOf(got)) return []; // and the other events belong to a different failure

@@ -158,6 +158,27 @@ export const TLS_IGNORED = 'broker: `tls` is ignored; it turns mqtt: into mqtts:
 
 const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 };
 
+const givenScheme = ({ mqtt }: Vector): string =>
+  /[a-z]+(?=:)/i.exec(String(mqtt?.endpoint))?.[0].toLowerCase() ?? '';
+
+const unknownScheme = (test: Vector): string =>
+  `broker: the scheme ${givenScheme(test)}: is not known; mqtt:, mqtts:, ssl:, ws: and wss: are`;
+const isOfScheme = (cause: string): boolean => cause.startsWith('broker: the scheme ');
+
+/** Whether the right response to this test rules out a cause about brokers. */
+export function refutesBroker(test: Vector, cause: string): boolean {
+  return (test.error === undefined && unknownScheme(test) === cause) || refutesFlags(test, cause);
+}
+
+/** Whether this test is refused although its address has another scheme than the one of the cause. */
+export function contradictsBroker(
+  test: Vector,
+  { refuses }: { readonly refuses?: boolean },
+  cause: string,
+): boolean {
+  return isOfScheme(cause) && refuses === true && unknownScheme(test) !== cause;
+}
+
 /** The known mistakes that lead to this wrong broker. */
 export function mistakesInBroker(test: Vector, response: Fields): Causes {
   if (test.error !== undefined) return [];
@@ -165,6 +186,7 @@ export function mistakesInBroker(test: Vector, response: Fields): Causes {
   const isUnread = isPlain && /^(?:mqtt|ws):/i.test(test.mqtt?.endpoint);
   const inFlag = [...(test.tls && test.mqtt?.tls ? [TLS_IGNORED] : []), ...mistakesInWord(test)];
   if (isUnread && inFlag.length > 0) return inFlag;
+  if (response.error === 'bad-endpoint') return [unknownScheme(test)];
   if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
   const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
   const scheme = test.url.replace(/:.*/, '');

@@ -10,7 +10,10 @@ const PART: readonly (readonly [name: string, bits: number])[] = [
 ];
 
 /** The first part of the head that is wrong; none if only what follows it is. */
-export function mistakesInBinary({ message: right }: Vector, { message: got }: Fields): Causes {
+export function mistakesInBinary(test: Vector, { message: got }: Fields): Causes {
+  if (test.error === 'message-too-long' && typeof got === 'string')
+    return isInCharacters(test) ? [TOO_LONG, CHARACTERS] : [TOO_LONG];
+  const { message: right } = test;
   if (typeof right !== 'string' || typeof got !== 'string') return [];
   const [a, b] = [bitsOf(right), bitsOf(got)];
   const [blank, other] = [a.indexOf('1'), b.indexOf('1')];
@@ -29,6 +32,22 @@ export function mistakesInBinary({ message: right }: Vector, { message: got }: F
   return length === Number.parseInt(b.slice(at, at + 8), 2)
     ? []
     : ['binary: the length of the metadata is wrong; it is that of its JSON, in bytes'];
+}
+
+const MOST = 255;
+const TOO_LONG = 'binary: metadata of more than 255 bytes is written; its length has one byte';
+const CHARACTERS =
+  'binary: the length of the metadata is counted in characters; it is that of its JSON in UTF-8, at most 255 bytes';
+
+/** Whether the metadata is too long in bytes alone. */
+function isInCharacters({ metadata }: Vector): boolean {
+  return typeof metadata === 'string' && metadata.length <= MOST;
+}
+
+/** Whether refusing this metadata rules out the cause. */
+export function refutesBinary(test: Vector, cause: string): boolean {
+  if (test.error !== 'message-too-long') return false;
+  return cause === TOO_LONG ? !isInCharacters(test) : cause === CHARACTERS && isInCharacters(test);
 }
 
 function bitsOf(digits: string): string {

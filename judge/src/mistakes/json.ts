@@ -858,5 +858,21 @@ export function mistakesInPrologue(
     if (equalBytes(prologue, bytes)) causes.push(cause);
   }
   const single = causes.filter((cause) => !cause.includes('. Also, '));
-  return single.length > 0 ? single : causes;
+  return single.length > 0 ? single.flatMap((cause) => [cause, ...ofPayloads(cause)]) : causes;
+}
+
+/** The same mistake in the payloads alone, which canonical JSON as such does not show. */
+function ofPayloads(cause: string): string[] {
+  const other = cause
+    .replace(/^fields: those/, 'prologue: fields')
+    .replace(/^fields: the one/, 'prologue: the field');
+  return other === cause ? [] : [other];
+}
+
+/** Whether the right prologue rules out that fields are left out of the payloads. */
+export function refutesPrologue({ hello, handshake, error }: Vector, cause: string): boolean {
+  const style = STYLES.find((style) => ofPayloads(style.cause).includes(cause));
+  if (style === undefined || error !== undefined) return false;
+  const payloads = [hello, handshake].map((payload) => parseJson(payload));
+  return payloads.some((payload) => write(payload, style) !== write(payload, RIGHT));
 }

@@ -39,6 +39,8 @@ const FIRST_HELLO = 'HELLO: the first one is kept; the latest one before the HAN
 const FIRST_NODE_ID =
   'HELLO: of several the node id of the first one is kept, and the payload of the latest; both are the latest’s';
 const OF_OTHER_HUB = 'psk: the stored PSK of another hub is used; each belongs to the node id of its own hub';
+const UNREADABLE =
+  'after ready: text that is no envelope is ignored; text on an encrypted session that repeats nothing of the handshake ends it';
 const NULL_MSG =
   'msg: one that is null counts as absent, so the envelope is taken for an offer; it is a Noise message, and refused';
 const TELLS_NOISE =
@@ -86,7 +88,10 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const ofPayload = mistakesInMessage2(flags, right, got);
   if (ofPayload.length > 0) return ofPayload;
   const envelope = envelopeOf(steps[step]!);
-  if (envelope === undefined) return [];
+  if (envelope === undefined)
+    return right === 'text-after-ready' && steps[step]!.text !== undefined && got.length === 0
+      ? [UNREADABLE]
+      : [];
   const noise = fieldsOf(envelope.payload.noise);
   if (right === 'not-offered') return mistakesInOffer(point, noise, got);
   if (error === undefined) return [];
@@ -305,7 +310,7 @@ function inAnnouncement(right: unknown, got: unknown): Causes {
 }
 
 /** Whether the pin of the hub is suspect. */
-function isSuspect(point: Point): boolean {
+export function isSuspect(point: Point): boolean {
   const { suspects } = point.steps[0]!;
   return Array.isArray(suspects) && suspects.includes(nodeIdOf(point));
 }
@@ -350,10 +355,11 @@ export function refutesReading({ steps, flags }: Vector, cause: string): boolean
 
 /** Whether a test fails that this mistake leaves as it is, so that another one was made. */
 export function isUnlike(
-  { steps }: Vector,
+  { steps, flags }: Vector,
   { refuses }: { readonly refuses?: boolean },
   cause: string,
 ): boolean {
+  if (cause === UNREADABLE) return flags.includes('TextAfterReady');
   const change = changeOf(cause);
   if (change !== undefined) return !isShown(steps, change, cause) && !isTold(steps, change);
   const isOfHub = cause === HUB_PROLOGUE && steps[0].role === 'hub' && refuses === true;
