@@ -250,7 +250,7 @@ async function broker(password = 'mqtt-password', base = 'hivemind/hub-1'): Prom
 
 /**
  * Each fault: the step, the code, the code of the platform, the arguments of a run that meets it, and what is said of it, without
- * ports, with names in place of keys and days.
+ * ports, with names in place of keys, and with days counted from today.
  */
 const FAULTS: readonly (readonly [
   what: string,
@@ -357,7 +357,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_HAS_EXPIRED/,
     async () => [await web(await issue('localhost', [-30, -1])), ...CA, ...SOON],
-    'The certificate of localhost has expired. Renew it, or set the clock of this machine, which says DAY. It is valid from DAY to DAY.',
+    'The certificate of localhost has expired. Renew it, or set the clock of this machine, which says DAY 0. It is valid from DAY -30 to DAY -1.',
   ],
   [
     'a certificate that is not valid yet',
@@ -365,7 +365,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_NOT_YET_VALID/,
     async () => [await web(await issue('localhost', [1, 30])), ...CA, ...SOON],
-    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY. It is valid from DAY to DAY.',
+    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0. It is valid from DAY 1 to DAY 30.',
   ],
   [
     'a web server',
@@ -535,6 +535,21 @@ const FAULTS: readonly (readonly [
     "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
   ],
   [
+    'a hub that has pinned another client, and is asked',
+    'session',
+    'client-key-refused',
+    undefined,
+    async () => [
+      await hub({ psk: PSK, clientKey: publicOf(randomBytes(32)) }),
+      ...CA,
+      '--keyring',
+      keyring(),
+      '--ask',
+      'hello',
+    ],
+    "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
+  ],
+  [
     'a hub without its agent',
     'answer',
     'denied',
@@ -605,13 +620,14 @@ const KEYS = new Map([
   [fingerprint(publicOf(HUB_KEY)), 'HUB'],
   [fingerprint(publicOf(CLIENT_KEY)), 'CLIENT'],
 ]);
-/** What is said, without ports, and with names in place of keys and days. */
+const TODAY = Date.parse(new Date().toISOString().slice(0, 10));
+/** What is said, without ports, with names in place of keys, and with days counted from today. */
 function general(text: string): string {
   const named = text.replace(/\b[0-9a-f]{16}\b/g, (key) => KEYS.get(key) ?? 'ANOTHER');
   return named
     .replace(/:\d+/g, '')
     .replace(/port \d+/, 'port PORT')
-    .replace(/\d{4}-\d\d-\d\d/g, 'DAY');
+    .replace(/\d{4}-\d\d-\d\d/g, (day) => `DAY ${Math.round((Date.parse(day) - TODAY) / DAY)}`);
 }
 
 for (const [what, step, code, platformCode, args, said] of FAULTS) {
@@ -657,7 +673,7 @@ ok     address     wss://localhost
 ok     DNS         localhost is ADDRESSES
 ok     TCP         a server listens on port PORT
 ok     TLS         TLSv1.3; the certificate is accepted, and valid until
-                   DAY
+                   DAY 30
 ok     upgrade     the server accepts WebSockets
 ok     greeting    the hub is "hub-1"
 ok     access key  the hub greets this client
@@ -1136,9 +1152,18 @@ test('says which commands trust another key of a hub', async () => {
   assert.match(fault!.text, / “ask” and “chat” ask you whether to\.$/);
 });
 
-test('says that an old hub names no version', async () => {
-  const { stdout } = await examine(says(HELLO, offer({})), '--json');
-  assert.match(JSON.parse(stdout).fault.text, / This hub names no version\.$/);
+test('names the versions of an old hub', async () => {
+  for (const [payload, text] of [
+    [{}, 'This hub names no version.'],
+    [{ min_protocol_version: 1 }, 'This hub names no version.'],
+    [{ max_protocol_version: 'two' }, 'This hub names no version.'],
+    [{ max_protocol_version: 2 }, 'This hub speaks version 2.'],
+    [{ min_protocol_version: 2, max_protocol_version: 2 }, 'This hub speaks version 2.'],
+    [{ min_protocol_version: 1, max_protocol_version: 2 }, 'This hub speaks versions 1 to 2.'],
+  ] as const) {
+    const { stdout } = await examine(says(HELLO, offer(payload)), '--json');
+    assert.ok(JSON.parse(stdout).fault.text.endsWith(`. ${text}`), stdout);
+  }
 });
 
 test('takes no other packet of two bytes for the answer of a broker', async () => {
