@@ -67,6 +67,8 @@ export class Client {
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
   #closing: HubClosing = {};
+  /** Why there is no connection, and whether a person must act; `undefined` from a connection on until it ends. */
+  #obstacle: Query['obstacle'];
   /** How many texts were written to the connection that was opened last. */
   #written = 0;
   /** Orders that were not carried out yet. */
@@ -353,6 +355,8 @@ export class Client {
         : event.type === 'hub-replaced'
           ? sentenceForReplacement(event)
           : error && this.#sentenceFor(error);
+    if (event.type === 'close' || event.type === 'ask') this.#obstacle = event;
+    if (event.type === 'connect') this.#obstacle = undefined;
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
       this.#emit(this.#conversation.disclose());
@@ -388,7 +392,11 @@ export class Client {
       options = readQueryOptions(type, given);
       const envelope = this.#conversation.wrapped(type, question, queryId);
       const isAlone = (): boolean => this.#asking === 1;
-      return await collectAnswers(this, { type, queryId, envelope, isAlone }, options);
+      return await collectAnswers(
+        this,
+        { type, queryId, envelope, isAlone, obstacle: this.#obstacle },
+        options,
+      );
     } catch (error) {
       if (options.signal?.aborted) throw reasonOf(options.signal);
       throw errorOf(error as Error, queryId, this.#sentenceFor(error as Error));

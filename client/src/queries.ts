@@ -5,6 +5,7 @@
 import {
   type HubEvent,
   type JsonObject,
+  type LinkEvent,
   type LinkState,
   LocalError,
   ReplyCollector,
@@ -12,7 +13,7 @@ import {
 } from 'hub-protocol';
 import { sentenceForAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
-import type { CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
+import type { AskEvent, CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
 
 type Listening = {
   readonly [Type in ClientEvent['type']]?: (event: Extract<ClientEvent, { type: Type }>) => void;
@@ -34,6 +35,8 @@ export interface Query {
   readonly envelope: JsonObject;
   /** Whether no other question is open, so that a refusal is one of this query. */
   isAlone(): boolean;
+  /** What the client has told last of a connection that is missing. */
+  readonly obstacle: Extract<LinkEvent, { type: 'close' | 'ask' }> | undefined;
 }
 
 /** How long to wait for answers, in milliseconds. HiveMind's hub gives its own agent eight seconds to begin. */
@@ -48,13 +51,13 @@ const MOST_HUBS = 256;
  */
 export async function collectAnswers(
   client: Asker,
-  { type, queryId, envelope, isAlone }: Query,
+  { type, queryId, envelope, isAlone, obstacle }: Query,
   { timeout = TIMEOUTS[type], signal, onAnswer }: CascadeOptions,
 ): Promise<MeshAnswer[]> {
   /** The answers of hubs that have not completed them. */
   const open = new Map<string, ReplyCollector>();
   const answers = new Map<string, MeshAnswer>();
-  let cause: Error = new LocalError('wrong-state', 'no connection was ready in time');
+  let cause: Error = obstacle?.error ?? new LocalError('wrong-state', 'no connection was ready in time');
   let isSent = false;
   let resolve: (answers: MeshAnswer[]) => void = () => {};
   let reject: (reason: unknown) => void = () => {};
@@ -110,6 +113,9 @@ export async function collectAnswers(
   };
   const onEnd = (): void =>
     close('closed', new LocalError('session-over', 'the client has ended, because end() was called'));
+  const onAsk = ({ error, after }: Pick<AskEvent, 'error' | 'after'>): void => {
+    if (after === undefined) close('closed', error);
+  };
   const listening: Listening = {
     connect: send,
     envelope({ envelope: { msg_type, metadata, payload } }) {
@@ -129,9 +135,7 @@ export async function collectAnswers(
       cause = error;
       if (isSent) close('closed', error);
     },
-    ask({ error, after }) {
-      if (after === undefined) close('closed', error);
-    },
+    ask: onAsk,
     unsent({ message, error }) {
       if (message === envelope) reject(error);
     },
@@ -147,6 +151,7 @@ export async function collectAnswers(
     if (signal?.aborted) abort();
     else if (client.state === 'ended') onEnd();
     else if (client.state === 'ready') send();
+    else if (client.state === 'asking' && obstacle?.type === 'ask') onAsk(obstacle);
     return await ended;
   } finally {
     clearTimeout(timer);

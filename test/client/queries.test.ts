@@ -280,15 +280,57 @@ test('a query rejects with the latest cause if no connection is ready in time', 
   assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'wrong-state');
 });
 
-test('a query that is late in a pause says to a person what to do', async () => {
+test('a query that is late in a pause tells the cause of the pause, as a question does', async () => {
   const world = newWorld();
   const client = world.start({ policy: { basePause: 60_000, maxPause: 60_000 } });
   await client.ask('hello');
   world.drop();
   await until(() => client.state === 'waiting');
   const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
+  const asked = await failure(client.ask('hello', { timeout: 20 }));
+  assert.equal([code, tell], [asked.code, asked.tell]);
+  assert.is(code, 'dropped');
+});
+
+test('a query that is late before any connection has failed since the last one says what to do', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start();
+  await until(() => world.types.includes('close'));
+  world.isDown = false;
+  await client.ask('hello');
+  world.isSilent = true;
+  client.end();
+  client.resume();
+  const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
   assert.is(code, 'wrong-state');
   assert.match(tell, /^The connection was not ready in time\. Try again/);
+});
+
+test('a query rejects at once while a person is asked, also in the listener, as a question does', async () => {
+  const { world, client, heard, answer } = start();
+  world.store.fault = new Error('the disk is full');
+  const failed: Promise<AskError>[] = [];
+  client.on('ask', () => {
+    failed.push(failure(client.query('one')), failure(client.cascade('two')), failure(client.ask('three')));
+  });
+  await until(() => client.state === 'asking');
+  failed.push(failure(client.query('four')), failure(client.ask('five')));
+  let count = 0;
+  for (const one of failed) one.then(() => count++);
+  await new Promise(setImmediate);
+  assert.is(count, 5);
+  const errors = await Promise.all(failed);
+  assert.equal(
+    errors.map(({ message, tell }) => [message, tell]),
+    errors.map(() => ['the disk is full', 'The disk is full.']),
+  );
+  world.store.fault = undefined;
+  client.resume();
+  const later = client.query('six'); // the client connects
+  await Promise.race([later, until(() => heard.length === 1)]);
+  answer('hub-1', 'hive.query.complete');
+  assert.is((await later).ending, 'handled');
 });
 
 test('a query rejects if a person must act', async () => {
@@ -403,19 +445,25 @@ test('a query waits for a minute, a cascade for ten seconds, and neither keeps i
   }
 });
 
-test('a query goes on if a person is asked about what can go away by itself', async () => {
-  const { world, client, heard, answer } = start();
-  world.refusesCertificate = true;
-  const answered = client.query('hello');
-  const { after } = await new Promise<AskEvent>((resolve) => client.once('ask', resolve));
-  assert.type(after, 'number'); // 0 too, at random
-  world.refusesCertificate = false;
-  client.resume();
-  await Promise.race([answered, until(() => heard.length === 1)]);
-  answer('hub-1', 'speak', { utterance: 'Here.' });
-  answer('hub-1', 'hive.query.complete');
-  assert.is((await answered).reply.text, 'Here.');
-});
+for (const when of ['before', 'just before', 'while'] as const) {
+  test(`a query goes on that was asked ${when} a person is asked about what can go away by itself`, async () => {
+    const { client, world, heard, answer } = start();
+    world.refusesCertificate = true;
+    let early = when === 'before' ? client.query('hello') : undefined;
+    client.once('close', () => {
+      if (when === 'just before') early = client.query('hello');
+    });
+    const { after } = await new Promise<AskEvent>((resolve) => client.once('ask', resolve));
+    assert.type(after, 'number'); // 0 too, at random
+    const answered = early ?? client.query('hello');
+    world.refusesCertificate = false;
+    client.resume();
+    await Promise.race([answered, until(() => heard.length === 1)]);
+    answer('hub-1', 'speak', { utterance: 'Here.' });
+    answer('hub-1', 'hive.query.complete');
+    assert.is((await answered).reply.text, 'Here.');
+  });
+}
 
 test('a query leaves no listener behind', async () => {
   const { client, ready, answer } = start();
