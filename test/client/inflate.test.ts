@@ -150,4 +150,15 @@ test('both clients refuse a message of short values, which take long to read, an
   assert.match(String(readPayload(deflateSync(jsonOf(900_000)))), /^\{/);
 });
 
+for (const escaped of ['\\"', '\\\\', '\\\\\\"', '\\"\\"', '\\u0022']) {
+  test(`both clients know where a text with ${escaped} ends`, () => {
+    const text = 'x'.repeat(800_000);
+    for (const json of [`{"a":"${escaped}${text}"}`, `{"a":"${escaped}","b":"${text}"}`]) {
+      assert.match(String(readPayload(deflateSync(json))), /^\{/);
+    }
+    const values = `[${'1e9,'.repeat(200_000)}0]`;
+    assert.is(readPayload(deflateSync(`{"a":"${escaped}","b":${values}}`)), 'bad-compression');
+  });
+}
+
 test.run();
