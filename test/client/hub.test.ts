@@ -515,8 +515,11 @@ test('a stranger whose connection has not closed yet is one of the most that the
   const { port } = new URL(one.url);
   const upgrade = `GET / HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`;
   const stranger = connectTcp(Number(port)).on('error', () => {}); // it answers no close frame
+  const timers = new Timers();
+  timers.watch();
   stranger.write(upgrade);
-  await soon(once(stranger, 'data'));
+  await soon(once(stranger, 'data')).finally(() => timers.leave());
+  assert.ok(timers.times().includes(5000), 'the time that it has for that');
   assert.is(await requested(port, upgrade), 'HTTP/1.1 503 Service Unavailable');
   stranger.destroy();
 });

@@ -276,6 +276,16 @@ test('writes the file only if its contents change', () => {
   assert.is(statSync(path).ino, ino);
 });
 
+test('what is not stored is remembered, also when something else is stored', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  file.update((keyring) => storePsk(keyring, 'hub-1', new Uint8Array(32).fill(5)));
+  file.update((keyring) => updateKeyring(keyring, { type: 'psk-suspect', nodeId: 'hub-1' }));
+  file.update(pin('hub-2'));
+  const { psks, pins } = file.load();
+  assert.equal([psks[0]!.isSuspect, pins.length], [true, 1]);
+});
+
 test('the lock of a program that was killed passes to the next one after a second', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

@@ -79,8 +79,10 @@ test('a tab writes only what is new, and remembers what is not stored until anot
   one.update((stored) => stored);
   assert.is(texts.writes, writes);
   assert.is(one.load().psks[0]!.isSuspect, true);
+  one.update(pin('hub-3'));
+  assert.is(one.load().psks[0]!.isSuspect, true);
   other.update(pin('hub-2'));
-  assert.is(one.load().pins.length, 1);
+  assert.is(one.load().pins.length, 2);
 });
 
 test('a tab whose storage is full keeps what was stored, and remembers what is not', () => {

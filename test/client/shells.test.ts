@@ -755,6 +755,14 @@ for (const entry of ENTRIES) {
     });
   }
 
+  test(`${entry}: leaves a server that does not answer in time, and tells so once`, async () => {
+    const policy = { deadlines: { 'awaiting-hello': 300 }, basePause: 60_000, maxPause: 60_000 };
+    const { hub, events } = await start(entry, { isStuck: true }, { policy });
+    await until(() => events.includes('close'));
+    await until(() => hub.sockets.size === 0);
+    assert.equal(events, ['connecting', 'close', 'reconnect']);
+  });
+
   test(`${entry}: the hub learns after a reconnect what it has learnt at first`, async () => {
     const { hub, client } = await start(entry, {}, { lang: 'fr-ca', policy: { basePause: 1, maxPause: 1 } });
     const learn = async (): Promise<object> => {
