@@ -356,7 +356,10 @@ export class Client {
           ? sentenceForReplacement(event)
           : error && this.#sentenceFor(error);
     if (event.type === 'close' || event.type === 'ask') this.#obstacle = event;
-    if (event.type === 'connect') this.#obstacle = undefined;
+    if (event.type === 'connect') {
+      this.#obstacle = undefined;
+      this.#conversation.ownSessionId = event.sessionId;
+    }
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
       this.#emit(this.#conversation.disclose());
@@ -364,7 +367,6 @@ export class Client {
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
     this.#emit(speech);
     if (event.type === 'trace') this.#follow(event.what);
-    if (event.type === 'connect') this.#conversation.ownSessionId = event.sessionId;
   };
 
   /** What listeners are told of the messages of a session. */
