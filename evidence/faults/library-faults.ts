@@ -673,16 +673,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       "this.channel.state = 'ready';\n    this.establish(handshake);\n    this.emitReady(this.message1Payload!);",
     ],
   ),
-  fault(
-    'text-delivered-after-ready',
-    'session',
-    'accepts what has to be refused, such as: text in clear of no characters',
-    [
-      'src/session/channel.ts',
-      "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
-      "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
-    ],
-  ),
+  fault('text-delivered-after-ready', 'session', 'after ready: text that is no envelope is ignored', [
+    'src/session/channel.ts',
+    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
+    "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
+  ]),
   fault(
     'lost-session-ignored',
     'session',
