@@ -366,7 +366,10 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'pin-overwritten',
     'session',
-    ['pin: the expected event is missing', 'pin: a hub whose key is not the pinned one is accepted'],
+    [
+      'pin: it does not come where XXpsk2 has shown that a suspect',
+      'pin: a hub whose key is not the pinned one is accepted',
+    ],
     [SESSION, ENFORCES, ''],
     [SESSION, 'if self.pin is None or self.is_suspect:', 'if self.pin != hub_key:'],
   ),
