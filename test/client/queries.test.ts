@@ -75,7 +75,8 @@ test('the disclosure comes before the answer to a query', async () => {
   client.on('disclosure', ({ language }) => log.push(language));
   const answered = client
     .query({ text: 'Qui est là ?', lang: 'fr-fr' })
-    .then(({ reply }) => log.push(reply.text));
+    .then(({ reply }) => log.push(reply.text))
+    .catch((error) => log.push(error)); // the end of the client, if the test fails before the answer
   await until(() => heard.length === 1);
   assert.equal(log, ['fr']);
   answer('hub-2', 'speak', { utterance: 'Ann.' });
