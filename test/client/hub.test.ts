@@ -458,6 +458,7 @@ test('the hub can end a connection, for example of a client that was revoked', a
   const client = dial('kiosk-7');
   await client.reaches('ready');
   const [connection] = hub.connections as Set<HubConnection>;
+  await until(() => connection!.state === 'ready');
   let code = 0;
   client.socket.on('close', (closed) => (code = closed));
   connection!.close(4001);
