@@ -66,7 +66,7 @@ test('a platform that throws when it opens a connection is tried three times, an
 });
 
 test('the output never shows what a platform throws', async () => {
-  for (const thrown of [undefined, null, 'secret', { code: 7 }, { code: 'wss://secret' }]) {
+  for (const thrown of [undefined, null, 'secret', { code: 7 }, { code: 'WSS://secret' }]) {
     const world = newWorld();
     const client = world.start(
       {},
