@@ -33,7 +33,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
-import { impatient, soon, turnsOf, until } from './world.ts';
+import { impatient, soon, Timers, turnsOf, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -352,6 +352,19 @@ test('lets the event loop run between two messages that arrive together', async 
   const turns = turnsOf(client);
   await client.next(isEnded);
   assert.equal(turns, ['message', 'other work', 'message']);
+});
+
+test('a connection that is refused leaves no timer behind after the end', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    const client = connect({}, { data_plane_endpoints: { wss: 'wss://127.0.0.1:1' } });
+    await until(() => client.state === 'waiting');
+    client.end();
+    await timers.areOver();
+  } finally {
+    timers.leave();
+  }
 });
 
 test('terminates a socket whose other end does not answer pings, and no other', async () => {
