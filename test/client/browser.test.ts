@@ -271,4 +271,12 @@ test('a page refuses options that only Node.js has', () => {
   }
 });
 
+for (const half of ['load', 'update'] as const) {
+  test(`a page refuses a store of the keyring that has only ${half}()`, () => {
+    const isNamed = ({ code }: { code?: string }): boolean => code === 'bad-argument';
+    const options = { identity, keyring: { [half]: keyring[half] } };
+    assert.throws(() => connect(options as unknown as BrowserOptions), isNamed);
+  });
+}
+
 test.run();
