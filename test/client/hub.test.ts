@@ -278,6 +278,18 @@ test('what the messages of a client mean is up to the caller', async () => {
   ]);
 });
 
+test('a hub without an answer sends only what onEvent sends', async () => {
+  const one = await start({
+    answer: undefined,
+    onEvent: (event, client) => event.type === 'message' && client.send({ heard: 'it' }),
+  });
+  const client = dial('kiosk-7', undefined, one.url);
+  await client.reaches('ready');
+  for (const text of ['one', 'two']) client.say(utterance(text));
+  await until(() => client.replies.length >= 2);
+  assert.equal(client.replies, [{ heard: 'it' }, { heard: 'it' }]);
+});
+
 test('a hub with messages of its own answers utterances beside them, in the session of the HELLO, and nothing else', async () => {
   const seen: string[] = [];
   const one = await start({

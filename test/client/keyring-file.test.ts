@@ -276,6 +276,15 @@ test('writes the file only if its contents change', () => {
   assert.is(statSync(path).ino, ino);
 });
 
+test('a file that a person has reformatted stays as it is if nothing changes', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  const text = JSON.stringify(JSON.parse(readFileSync(path, 'utf8')), null, 4);
+  writeFileSync(path, text);
+  file.update((keyring) => keyring);
+  assert.is(readFileSync(path, 'utf8'), text);
+});
+
 test('what is not stored is remembered, also when something else is stored', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

@@ -222,10 +222,10 @@ test('an error in onAnswer is reported as uncaught when the time is over, too, a
 });
 
 test('a refusal ends the only question, and says why', async () => {
+  const { world, client, ready } = start();
+  await ready();
+  await client.ask('an earlier question, which does not count any more');
   for (const denied_type of ['recognizer_loop:utterance', 'query']) {
-    const { world, client, ready } = start();
-    await ready();
-    await client.ask('an earlier question, which does not count any more');
     const answered = client.query('Who is at home?');
     world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
