@@ -262,7 +262,9 @@ test('a hub whose topics are refused when it connects again waits with one timer
       assert.ok(timers.running.length <= 1, `${timers.running}`);
       return lostFor.filter((error) => error instanceof ErrorWithSubackPacket).length === 3;
     });
+    const isBack = broker.subscribed(`${BASE}/+/in`);
     broker.grants = true;
+    await isBack;
     assert.is((await connectAs('kiosk-7').ask('hello')).reply.text, 'heard hello');
   } finally {
     timers.leave();
