@@ -115,7 +115,8 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const received = calls.map(passed);
   const fromHub = role === 'client' ? received : sent;
   const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
-  const hellos = fromHub.slice(0, offerAt).filter(({ type }) => type === 'hello'); // without an offer they say nothing
+  const beforeOffer = offerAt < 0 ? [] : fromHub.slice(0, offerAt); // without an offer, HELLO says nothing
+  const hellos = beforeOffer.filter(({ type }) => type === 'hello');
   const messages = messagesOf(role, sent, received);
   const first = (role === 'client' ? sent : received).find(({ type }) => type === 'message');
   const noise = first && readNoise(first.payload);
