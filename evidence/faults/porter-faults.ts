@@ -424,10 +424,32 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        self.established = True',
     '        self.established = self.heard = True',
   ]),
-  fault('prologue-without-nulls', JSON_ROOMS, 'prologue: fields that are null are left out', [
+  fault('prologue-without-nulls', JSON_ROOMS, 'prologue: fields of the outermost object that are null', [
     PROTOCOL,
     'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
     'payloads = [{key: each[key] for key in each if each[key] is not None} for each in (hello, handshake)]\n    return b"".join(map(canonical_json, payloads)) + name.encode()',
+  ]),
+  fault('prologue-without-any-nulls', JSON_ROOMS, 'prologue: fields that are null are left out', [
+    PROTOCOL,
+    'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
+    `def kept(value):
+        if isinstance(value, list):
+            return [kept(each) for each in value]
+        return {key: kept(value[key]) for key in value if value[key] is not None} if isinstance(value, dict) else value
+
+    return canonical_json(kept(hello)) + canonical_json(kept(handshake)) + name.encode()`,
+  ]),
+  fault('prologue-without-inner-nulls', JSON_ROOMS, 'prologue: fields inside other fields that are null', [
+    PROTOCOL,
+    'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
+    `def kept(value, depth=0):
+        if isinstance(value, list):
+            return [kept(each, depth + 1) for each in value]
+        if not isinstance(value, dict):
+            return value
+        return {key: kept(value[key], depth + 1) for key in value if depth == 0 or value[key] is not None}
+
+    return canonical_json(kept(hello)) + canonical_json(kept(handshake)) + name.encode()`,
   ]),
   fault('ssl-unknown', 'broker', 'broker: the scheme ssl: is not known', [MQTT, '"ssl": 8883, ', '']),
   fault(
@@ -436,6 +458,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'psk: a provisioned PSK that did not open message 2 is derived anew',
     [LINK, 'if hub in self.psks and hub not in self.provisioned:', 'if hub in self.psks:'],
   ),
+  fault('lost-questions-untold', 'link', 'orders: a link gives no more where tell unsent is due', [
+    LINK,
+    '        self.questions.remove(question)\n        self.unsent(question["envelope"], error)',
+    '        self.questions.remove(question)',
+  ]),
   fault('ready-under-xx-accepts-the-key', 'link', 'keyring: ready under XXpsk2 counts as acceptance', [
     LINK,
     'case {"type": "ready", "pattern": "KKpsk0"} | {',

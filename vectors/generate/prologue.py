@@ -98,6 +98,8 @@ def build():
         prologue("keys of other scripts, escaped", ["KeyOrder"], OTHER_SCRIPTS, OFFER),
         prologue("the same, literal", ["KeyOrder"], OTHER_SCRIPTS, OFFER, ensure_ascii=False),
         prologue("a field of null, which is not an absent one", ["UnknownFields"], {**HELLO, "peer": None}, OFFER),
+        prologue("a null inside a field of the HELLO", ["UnknownFields"], {**HELLO, "peer": {"name": None, "port": 1}}, OFFER),
+        prologue("nulls inside a list of the HANDSHAKE", ["UnknownFields"], HELLO, {**OFFER, "x": [None, {"y": None}]}),
         prologue("a field named as one of the envelope", ["UnknownFields"], {**HELLO, "msg_type": "hello"}, OFFER),
         prologue("the version as a float", ["NumberToken"], HELLO, {**OFFER, "max_protocol_version": 3.0}),
         prologue("an integer beyond 32 bits, and a fraction", ["PlainNumber"], {**HELLO, "since": 1764000000000}, {**OFFER, "load": 0.5}),

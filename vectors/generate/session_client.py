@@ -9,6 +9,7 @@ from script import ANNOUNCEMENT, HELLO, KNOWN, NODE_ID, SITE_ID, Client, again, 
 # Fields that no client knows. All of them are bound into the prologue.
 UNKNOWN_FIELDS = [
     ("a field that nobody knows", "UnknownField", {"x-vendor": {"b": [1, "two", None, True], "a": {}}}),
+    ("nulls inside a field that nobody knows", "UnknownField", {"x-vendor": {"a": None, "b": [{"c": None}]}}),
     (
         "__proto__ and other names that objects have",
         "PrototypeKey",

@@ -26,7 +26,7 @@ interface Style {
   /** The keys of an object in the order in which they are written. */
   readonly sort?: (keys: string[], depth: number) => string[];
   /** Whether a field is written. */
-  readonly keeps?: (value: Json, key: string) => boolean;
+  readonly keeps?: (value: Json, key: string, depth: number) => boolean;
   /** Whether the mistake can show in this text, where its values do not tell. */
   readonly when?: (text: string) => boolean;
   readonly number?: (token: string) => string;
@@ -194,6 +194,15 @@ const STYLES: readonly Style[] = [
   {
     cause: 'fields: those that are null are left out; they are written like any other',
     keeps: (value) => value !== null,
+  },
+  {
+    cause:
+      'fields: those of the outermost object that are null are left out; they are written like any other',
+    keeps: (value, _key, depth) => depth > 0 || value !== null,
+  },
+  {
+    cause: 'fields: those inside other fields that are null are left out; they are written like any other',
+    keeps: (value, _key, depth) => depth === 0 || value !== null,
   },
   {
     cause:
@@ -414,7 +423,7 @@ function write(value: Json, style: Partial<Style>): string {
     if (typeof value === 'number') return number(String(value));
     if (typeof value === 'string') return string(quoted(value));
     if (typeof value !== 'object' || value === null) return canonical(value);
-    const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!, key));
+    const keys = Object.keys(value).filter((key) => keeps((value as JsonObject)[key]!, key, depth));
     const fields = sort(keys, depth).map(
       (key) => inner(key, depth) + colon + inner((value as JsonObject)[key]!, depth + 1),
     );
