@@ -288,6 +288,7 @@ function commonDifference(failed: readonly Verdict[]): string | undefined {
   const [name] = names as [string];
   const isOne = names.every((other) => other === name);
   if (!isOne || !/\./.test(name) || /\b(?:bytes|text)\b/.test(name)) return undefined; // a field of a structure
+  if (differences.every(({ gist }) => gist !== undefined)) return undefined; // which says more
   const isAlways = (value: string): boolean => differences.every(({ got }) => got === value);
   if (isAlways('nothing')) return `${name} is missing`;
   const pairs = new Map(differences.map(({ expected, got }) => [expected, got]));

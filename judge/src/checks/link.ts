@@ -13,14 +13,62 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
     const where = `step ${index + 1}, ${steps[index].do}`;
     const other = wrong[index];
     if (result.error !== undefined) checkRefusal(String(result.error), other ?? {}, where);
-    else compare(where, result, other, mistakesInOrders(options, right.slice(0, index), result, other));
+    else {
+      const said = saidOfOrders(String(steps[index].do), ordersOf(result), ordersOf(other));
+      compare(where, result, other, mistakesInOrders(options, right.slice(0, index), result, other), said);
+    }
   }
   compare('results', right.length, wrong.length);
 }
 
-function compare(where: string, right: unknown, wrong: unknown, causes: Causes = []): void {
+function compare(
+  where: string,
+  right: unknown,
+  wrong: unknown,
+  causes: Causes = [],
+  said: { readonly says?: string; readonly gist?: string } = {},
+): void {
   const difference = firstDifference(where, right, wrong, true);
-  if (difference !== undefined) throw new Failure(difference, causes);
+  if (difference !== undefined) throw new Failure({ ...difference, ...said }, causes);
+}
+
+/** What an order is, in words; without its values. */
+function nameOf(order: Fields | null): string {
+  if (order?.do === 'tell') return `tell ${(order.event as Fields | undefined)?.type}`;
+  if (order?.do !== 'write') return String(order?.do);
+  return order.envelope === undefined ? 'write a sealed message' : 'write an envelope';
+}
+
+/** The names that are in a list more often than in another. */
+function without(names: readonly string[], others: readonly string[]): string[] {
+  const left = [...others];
+  return names.filter((name) => {
+    const at = left.indexOf(name);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
+}
+
+/** The sentence for orders that are missing, not due or in another order, after this input. */
+function saidOfOrders(input: string, right: Orders, wrong: Orders): { says?: string; gist?: string } {
+  const [due, got] = [right.map(nameOf), wrong.map(nameOf)];
+  const [missing, extra] = [without(due, got), without(got, due)];
+  if (due.join() === got.join()) return {};
+  const [first, other] = [missing[0], extra[0]];
+  const is = missing.length > 1 ? 'are' : 'is';
+  const gives =
+    first !== undefined
+      ? `${extra.join(', ') || 'no more'} where ${missing.join(', ')} ${is} due`
+      : other !== undefined
+        ? `${extra.join(', ')}, which is not due`
+        : `${got.join(', ')} in this order; it is ${due.join(', ')}`;
+  const gist =
+    first === undefined
+      ? other === undefined
+        ? 'gives its orders in another order'
+        : `gives ${other}, which is not due`
+      : `gives ${other ?? 'no more'} where ${first} is due`;
+  return { says: `orders: after \`${input}\` a link gives ${gives}`, gist: `orders: a link ${gist}` };
 }
 
 const DERIVED =
@@ -29,6 +77,9 @@ const ACCEPTED =
   'keyring: ready under XXpsk2 counts as acceptance of the static key; only ready under KKpsk0, or what the hub sends then, shows it';
 
 type Orders = readonly (Fields | null)[];
+
+const ordersOf = (result: Fields | undefined): Orders =>
+  Array.isArray(result?.orders) ? (result.orders as Orders) : [];
 
 /**
  * The mistakes in the orders that follow an input.
@@ -40,8 +91,6 @@ function mistakesInOrders(
   right: Fields,
   wrong: Fields | undefined,
 ): Causes {
-  const ordersOf = (result: Fields | undefined): Orders =>
-    Array.isArray(result?.orders) ? (result.orders as Orders) : [];
   const [due, got] = [ordersOf(right), ordersOf(wrong)];
   const has = (orders: Orders, what: string): boolean => orders.some((order) => order?.do === what);
   const hasDiffered = before
