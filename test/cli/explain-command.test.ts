@@ -1,5 +1,6 @@
 /** `hub-protocol explain` as a program: recordings and keys from files, text and JSON, exit status. */
 import { readFileSync, writeFileSync } from 'node:fs';
+import { mistakenPsks } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { toText } from '../../cli/src/commands/explain.ts';
@@ -233,6 +234,52 @@ test('draws no progress bar where there is no terminal', () => {
     Object.assign(process.stderr, { write });
   }
   assert.is(written, process.stderr.isTTY ? written : '');
+});
+
+/** What is written to a standard error that is a terminal of 30 columns. */
+async function drawn(action: () => unknown): Promise<string[]> {
+  const { write, isTTY, columns } = process.stderr;
+  const written: string[] = [];
+  Object.assign(process.stderr, {
+    write: (text: string) => written.push(text) > 0,
+    isTTY: true,
+    columns: 30,
+  });
+  try {
+    await action();
+  } finally {
+    Object.assign(process.stderr, { write, isTTY, columns });
+  }
+  return written;
+}
+
+test('a progress bar is drawn when it has changed, is shorter than a line, and is removed at the end', async () => {
+  const bars = await drawn(() => {
+    for (const progress of [0, 0.24, 0.25, 0.26, 0.99, 1, 1]) draw(progress, 'a\u001bbcdefg');
+  });
+  assert.equal(bars, [
+    '\r\u001b[K░░░░░░░░░░░░░░░░░░░░ a\\u001bb',
+    '\r\u001b[K█████░░░░░░░░░░░░░░░ a\\u001bb',
+    '\r\u001b[K████████████████████ a\\u001bb',
+    '\r\u001b[K',
+  ]);
+});
+
+test('shows on a terminal how far it is with what takes long, and removes that', async () => {
+  const { client } = record({ hub: { psk: wrongPsk } });
+  const all = Object.values(mistakenPsks(IDENTITY.password as string, NODE_ID)).flat();
+  const psk = folder.write('mistaken.psk', all[2]!.derive()!);
+  const identity = folder.write('identity.json', IDENTITY);
+  let stdout = '';
+  const bars = await drawn(async () => {
+    ({ stdout } = await explain([client, '--identity', identity, '--psk', psk]));
+  });
+  assert.match(stdout, /^CAUSE: psk-derivation \(certain\)/);
+  const bar = (twentieths: number, label: string): string =>
+    `\r\u001b[K${'█'.repeat(twentieths).padEnd(20, '░')} ${label}`;
+  const derived = Array.from({ length: 21 }, (_, index) => bar(index, 'deriving'));
+  const tried = [0, 1, 2].map((index) => bar(Math.round((20 * index) / all.length), 'trying P'));
+  assert.equal(bars, [...derived, '\r\u001b[K', ...new Set(tried), '\r\u001b[K']);
 });
 
 test('reads the pin from the keyring if the client made no recording', async () => {

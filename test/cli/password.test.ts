@@ -1,5 +1,5 @@
 /** The prompt for a password, on a stream that stands for a terminal. */
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { CannotRun } from '../../cli/src/command.ts';
@@ -24,13 +24,17 @@ async function type(...keys: string[]): Promise<{ shown: string; password: strin
   }
 }
 
-async function cannotRun(...keys: string[]): Promise<void> {
-  const error = await type(...keys).then(
+/** The message of the error that a reading ends with. */
+async function refusal(reading: Promise<unknown>): Promise<string> {
+  const error = await reading.then(
     () => undefined,
     (error) => error,
   );
   assert.instance(error, CannotRun);
+  return error.message;
 }
+
+const NO_PASSWORD = 'no password was given: type it, or pipe it in, as in: hub-protocol psk … < FILE';
 
 test('reads a password up to Enter, and shows nothing of it', async () => {
   const { password, shown, modes } = await type('corr', 'ect hörse 🐎', '\r', 'later');
@@ -49,8 +53,32 @@ test('passes over arrow keys and control characters', async () => {
 });
 
 test('ends with an error on Ctrl-C, and on Enter alone', async () => {
-  for (const typed of ['', 'c', 'corr']) await cannotRun(`${typed}\u0003`);
-  await cannotRun('\r');
+  for (const typed of ['', 'c', 'corr']) assert.is(await refusal(type(`${typed}\u0003`)), 'cancelled');
+  for (const typed of ['\r', '\n', '\u0004', 'a\u0015\r']) assert.is(await refusal(type(typed)), NO_PASSWORD);
+});
+
+test('ends the echo before it asks, and begins it again before it goes to the next line', async () => {
+  const order: unknown[] = [];
+  const input = Object.assign(new PassThrough(), {
+    isTTY: true as const,
+    setRawMode: (mode: boolean) => order.push(mode),
+  });
+  const output = new Writable({
+    write(chunk, _encoding, done) {
+      order.push(String(chunk));
+      done();
+    },
+  });
+  const reading = readPassword('Password at \u001b', input as unknown as Input, output);
+  input.write('horse\r');
+  assert.is(await soon(reading), 'horse');
+  assert.equal(order, [true, 'Password at \\u001b: ', false, '\n']);
+});
+
+test('asks nothing where there is no terminal', async () => {
+  const output = new PassThrough({ encoding: 'utf8' });
+  assert.is(await readPassword('Password', Readable.from(['horse\n']), output), 'horse');
+  assert.is(output.read(), null);
 });
 
 test('reads a password from a pipe, with or without a line feed', async () => {
@@ -74,8 +102,15 @@ test('reads a password of 64 KiB from a pipe', async () => {
 test('refuses piped input that is not UTF-8', async () => {
   const input = new PassThrough();
   input.end(Buffer.of(0xff, 0x0a));
-  const error = await readPassword('', input).catch((error) => error);
-  assert.instance(error, CannotRun);
+  assert.is(await refusal(readPassword('', input)), 'the password on standard input is not UTF-8');
+});
+
+test('refuses piped input that is not one line, or none', async () => {
+  const said = 'standard input has more than one line: it must contain the password and nothing else';
+  for (const text of ['a\nb', 'a\n\n', 'a\rb\n'])
+    assert.is(await refusal(readPassword('', Readable.from([text]))), said);
+  for (const text of ['', '\n', '\r\n'])
+    assert.is(await refusal(readPassword('', Readable.from([text]))), NO_PASSWORD);
 });
 
 test('reads no more of a pipe than a password can have', async () => {
@@ -83,9 +118,11 @@ test('reads no more of a pipe than a password can have', async () => {
   function* endless(): Generator<Buffer> {
     for (; taken < 1000; taken++) yield Buffer.alloc(65536, 'a');
   }
-  const error = await readPassword('', Readable.from(endless())).catch((error) => error);
-  assert.instance(error, CannotRun);
+  const said = 'standard input has more than 65536 bytes, which is too long for a password';
+  assert.is(await refusal(readPassword('', Readable.from(endless()))), said);
   assert.ok(taken < 100, `${taken} times 64 KiB`);
+  const password = 'a'.repeat(65_536);
+  assert.is(await refusal(readPassword('', Readable.from([`${password}\n`]))), said);
 });
 
 test.run();

@@ -1,9 +1,13 @@
 /** What all commands have in common: help, usage errors, exit status. */
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { run, runProgram } from './run.ts';
+import { readAuthority, reasonOf } from '../../cli/src/files.ts';
+import { hiding, hidingInJson } from '../../cli/src/hidden.ts';
+import { shown, shownList } from '../../cli/src/shown.ts';
+import { keyringOf } from '../../cli/src/talk.ts';
+import { Folder, IDENTITY, run, runProgram } from './run.ts';
 
 const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'doctor', 'explain'];
 
@@ -34,33 +38,180 @@ test('--version prints the version of the package', async () => {
   assert.equal(await runProgram(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
 });
 
-for (const [what, args, message] of [
-  ['no command', [], /expected a command: hub, /],
-  ['an unknown command', ['horse'], /^hub-protocol: there is no command "horse"; there are hub, /],
-  ['a misspelt command', ['aks'], /^hub-protocol: there is no command "aks": did you mean ask\?\n$/],
-  ['the beginning of a command', ['prov'], /"prov": did you mean provision\?\n$/],
-  ['a long word', ['x'.repeat(60)], /"x{57}…"; there are hub, /],
-  ['a password as an option', ['psk', '--password', 'x'], /a password is never an argument/],
-  ['an unknown option', ['psk', '--passwrod'], /Unknown option '--passwrod': see --help/],
-] as const) {
-  test(`refuses ${what}`, async () => {
-    const { code, stdout, stderr } = await run(args);
-    assert.is(code, 2);
-    assert.is(stdout, '');
-    assert.match(stderr, message);
-  });
-}
+const folder = new Folder();
+test.after(() => folder.remove());
+mkdirSync(folder.at('folder'));
+const FILES: readonly (readonly [name: string, contents: string | object])[] = [
+  ['identity', IDENTITY],
+  ['wss-only', { ...IDENTITY, mqtt: undefined }],
+  ['no-password', { ...IDENTITY, password: undefined }],
+  ['plain', { ...IDENTITY, data_plane_endpoints: { wss: 'ws://hub.example' }, mqtt: undefined }],
+  ['no-owner', { static_key_is_fresh: true, static_key: '11'.repeat(32) }],
+  ['no-payload', { msg_type: 'hello' }],
+  ['no-node-id', { msg_type: 'hello', payload: {} }],
+  ['text', 'correct horse'],
+  ['public', '{}'],
+];
+for (const [name, contents] of FILES) folder.write(name, contents);
+chmodSync(folder.at('public'), 0o640);
+folder.write('outside.json', {
+  ...{ version: 1, access_key: IDENTITY.access_key, static_public_key: '09'.padEnd(64, '0') },
+  ...{ static_key_is_fresh: true, pins: [], psks: [] },
+});
 
-for (const args of [
-  ...[['hub', '/dev/null/a', 'b'], ['ask'], ['ask', 'a'], ['chat'], ['chat', 'a', 'b'], ['psk', 'a']],
-  ...[['provision'], ['provision', 'a', 'b', '--out', 'c'], ['topics'], ['topics', 'a', 'b']],
-  ...[['redact'], ['redact', 'a', 'b'], ['doctor'], ['doctor', 'a', 'wss://b', 'c']],
-  ...[['explain'], ['explain', 'a', 'b', 'c']],
-]) {
-  test(`refuses “${args.join(' ')}”, which has too few or too many arguments`, async () => {
+const PASSWORD_HINT =
+  'a password is never an argument, since other users can see those. It is asked for, or read from standard input';
+const CREDENTIALS = 'the URL contains credentials: leave them out, the access key is taken from the identity';
+const TIMEOUT = '--timeout expects a number of seconds, at most 86400';
+const PIN = '--pin expects a node id, =, and a public key as 64 hex digits';
+const SAME_FILE = '--out, --connection and --slot name the same file: name each another';
+const PROVISION = 'provision D/identity --out D/new';
+
+/** Command lines, split at spaces, that cannot run, and all that is said of them. `D` is a folder. */
+const REFUSED: readonly (readonly [args: string, said: string])[] = [
+  ['', 'expected a command: hub, ask, chat, psk, provision, topics, redact, doctor, explain'],
+  [
+    'horse',
+    'there is no command "horse"; there are hub, ask, chat, psk, provision, topics, redact, doctor, explain',
+  ],
+  ['aks', 'there is no command "aks": did you mean ask?'],
+  ['prov', 'there is no command "prov": did you mean provision?'],
+  ['help aks', 'there is no command "aks": did you mean ask?'],
+  [
+    'x'.repeat(60),
+    `there is no command "${'x'.repeat(57)}…"; there are hub, ask, chat, psk, provision, topics, redact, doctor, explain`,
+  ],
+  ['psk --password=horse', `Unknown option '--password': ${PASSWORD_HINT}`],
+  ['explain --password=horse', `Option '--password' does not take an argument: ${PASSWORD_HINT}`],
+  ['psk --passwrod', "Unknown option '--passwrod': see --help"],
+  ['psk --node-id', "Option '--node-id <value>' argument missing: see --help"],
+  ['hub /dev/null/a b', 'expected at most one folder: see --help'],
+  ['hub /dev/null/a --port x', '--port expects 1 to 65535, got x'],
+  ['hub /dev/null/a --port 65536', '--port expects 1 to 65535, got 65536'],
+  ...['ask', 'ask D/identity'].map(
+    (args) => [args, 'expected an identity and a question: see --help'] as const,
+  ),
+  ...['chat', 'chat D/identity b'].map((args) => [args, 'expected one identity: see --help'] as const),
+  [
+    'ask D/wss-only hello --ca /nowhere',
+    'cannot read the certificate authority, /nowhere: there is no such file. Is the path right?',
+  ],
+  [
+    'ask D/wss-only hello --keyring D/none/keyring',
+    'cannot write the keyring to the directory D/none: there is no such file. Is the path right?',
+  ],
+  [
+    'ask D/wss-only hello --keyring D/folder',
+    'cannot use the keyring D/folder: it is a directory. Name a file in it',
+  ],
+  [
+    'chat D/wss-only --keyring D/identity',
+    'the keyring does not have version 1: find out which program wrote it (keyring-version)',
+  ],
+  [
+    'chat D/text',
+    'D/text: the identity is not JSON in UTF-8, or has a key twice: is the file complete? (identity-not-json)',
+  ],
+  ['chat D/plain', 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'],
+  ['psk horse', 'expected no arguments but options: the password is asked for, and --node-id names the hub'],
+  ...['psk', 'psk --node-id=', 'psk --node-id a --hello D/no-node-id'].map(
+    (args) => [args, 'expected one of --node-id ID and --hello FILE: see --help'] as const,
+  ),
+  ['psk --node-id a --format hax', '--format expects hex or base64, got hax'],
+  ['psk --hello D/no-payload', 'D/no-payload is neither the HELLO nor its payload'],
+  [
+    'psk --hello D/no-node-id',
+    'D/no-node-id: the HELLO has no node_id: check that the address belongs to a hub (missing-node-id)',
+  ],
+  ['psk --hello D/text', 'D/text: not JSON: a value is missing after 0 bytes (bad-json)'],
+  [
+    'psk --node-id a --identity D/no-password',
+    'D/no-password: the identity’s password is missing, empty or not a string: issue it again, or pass the identity and not a copy (identity-password)',
+  ],
+  ...['provision', 'provision D/identity D/identity --out D/new'].map(
+    (args) => [args, 'expected one file of an identity: see --help'] as const,
+  ),
+  ['provision D/identity', 'expected --out FILE: where to write the keyring'],
+  ...['=00', 'a=00', `=${'11'.repeat(32)}`, 'a'].map((pin) => [`${PROVISION} --pin ${pin}`, PIN] as const),
+  [`${PROVISION} --pin a=${'0'.repeat(64)}`, '--pin got a key that no hub can have: copy it again'],
+  [`${PROVISION} --hub=`, '--hub expects a node id, got nothing'],
+  [
+    `${PROVISION} --pin a=${'11'.repeat(32)} --pin a=${'22'.repeat(32)}`,
+    'two different pins for "a": make sure which is right, and start from a keyring without the other',
+  ],
+  [`${PROVISION} --slot D/new`, SAME_FILE],
+  [
+    'provision D/identity --out D/text',
+    'D/text exists. If you mean to replace the file, add --force. Replacing a keyring locks the client out of every hub that has pinned its static key; --keyring keeps that key',
+  ],
+  ['provision D/identity --out D/folder --force', 'D/folder is not a file: choose another path'],
+  [
+    'provision D/identity --out D/public --force',
+    'others may read D/public, and may have read its secrets: find out, then chmod 600 it or remove it',
+  ],
+  [
+    'provision D/identity --out D/none/new',
+    'cannot write D/none/new to the directory D/none: there is no such file. Is the path right?',
+  ],
+  ...['topics', 'topics a b'].map((args) => [args, 'expected one file of an identity: see --help'] as const),
+  [
+    'topics D/wss-only',
+    'D/wss-only has no MQTT broker: it needs an address, a user name and a password of one',
+  ],
+  ...['redact', 'redact a b'].map(
+    (args) => [args, 'expected one file of an identity or a keyring: see --help'] as const,
+  ),
+  ['redact D/no-owner', 'the keyring has no access_key: restore it'],
+  ['redact D/folder', 'cannot read the identity or keyring, D/folder: it is a directory. Name a file in it'],
+  ['redact D/text/x', 'cannot read the identity or keyring, D/text/x: a part of its path is not a directory'],
+  ...['doctor', 'doctor wss://hub', 'doctor D/identity wss://b c'].map(
+    (args) =>
+      [
+        args,
+        'expected an identity, which has the access key, and after it at most one URL: see --help',
+      ] as const,
+  ),
+  ['doctor D/identity hub', 'expected a URL such as wss://hub.local:5678'],
+  ['doctor D/identity wss://a:b@hub', CREDENTIALS],
+  ['doctor D/identity wss://hub?x=1&AUTHORIZATION=AKEY', CREDENTIALS],
+  ['doctor D/identity --protocol ftp', '--protocol expects wss, https or mqtt'],
+  ...['https', 'mqtt'].map(
+    (name) =>
+      [
+        `doctor D/identity wss://hub --protocol ${name}`,
+        'a URL is the address of a WebSocket: leave --protocol out',
+      ] as const,
+  ),
+  ...['soon', '0', '=', '86401', '=-1', 'Infinity'].map(
+    (time) => [`doctor D/identity --timeout${time.replace(/^(?!=)/, ' ')}`, TIMEOUT] as const,
+  ),
+  [
+    'doctor D/identity --ask hello',
+    '--ask needs the keyring of the client with its private key, and D/identity.keyring.json is none: "ask" creates one',
+  ],
+  [
+    'doctor D/identity --ask hello --keyring D/outside.json',
+    '--ask needs the keyring of the client with its private key, and D/outside.json is none: "ask" creates one',
+  ],
+  [
+    'doctor D/identity --keyring D/none',
+    'cannot read the keyring, D/none: there is no such file. Is the path right?',
+  ],
+  ...['explain', 'explain a b c'].map(
+    (args) => [args, 'expected one or two recordings: see --help'] as const,
+  ),
+  [
+    'explain D/identity',
+    'D/identity is not a recording: its first line has no role. See docs/reference/commands.md, "Recordings"',
+  ],
+  ['explain D/none', 'cannot read the recording, D/none: there is no such file. Is the path right?'],
+];
+
+for (const [line, said] of REFUSED) {
+  test(`refuses “${line}”, and says exactly why`, async () => {
+    const args = line === '' ? [] : line.split(' ').map((word) => word.replace(/\bD\//, `${folder.path}/`));
     const { code, stdout, stderr } = await run(args, '');
-    assert.equal([code, stdout], [2, '']);
-    assert.match(stderr, /^hub-protocol: expected .*\n$/);
+    assert.equal([code, stdout, stderr.split(folder.path).join('D')], [2, '', `hub-protocol: ${said}\n`]);
   });
 }
 
@@ -101,6 +252,87 @@ test('adds nothing to an error that is not its own and has no place', async () =
     assert.match((await run(['psk', '--node-id', 'hub-1'])).stderr, /report it: RangeError\s*$/);
   } finally {
     Object.defineProperty(process, 'stdin', stdin);
+  }
+});
+
+test('says of each error of the system what to do, and quotes none', () => {
+  for (const [code, reason] of [
+    ['ENOENT', 'there is no such file. Is the path right?'],
+    ['EISDIR', 'it is a directory. Name a file in it'],
+    ['ENOTDIR', 'a part of its path is not a directory'],
+    ['EACCES', 'access denied. Are you its owner?'],
+    ['EEXIST', 'there is a file of that name'],
+    ['ENOSPC', 'the disk is full. Nothing was changed'],
+    ['EROFS', 'EROFS'],
+    [undefined, 'unknown error'],
+  ] as const) {
+    assert.is(reasonOf(Object.assign(new Error('correct horse'), { code })), reason);
+  }
+});
+
+test('shows a text of a peer quoted, on one line, and cut', () => {
+  for (const [text, expected] of [
+    ['hub-1', '"hub-1"'],
+    ['', '""'],
+    ['a"b\n\u001b\u009b', '"a\\"b\\n\\u001b\\u009b"'],
+    ['x'.repeat(58), `"${'x'.repeat(58)}"`],
+    ['x'.repeat(59), `"${'x'.repeat(57)}…"`],
+  ] as const) {
+    assert.is(shown(text), expected);
+  }
+  const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `n${index}`);
+  for (const [texts, expected] of [
+    [[], 'none'],
+    [['XXpsk2', 'a b', ''], 'XXpsk2, "a b", ""'],
+    [['x'.repeat(60), 'x'.repeat(61)], `${'x'.repeat(60)}, "${'x'.repeat(57)}…"`],
+    [names(20), names(20).join(', ')],
+    [names(22), `${names(20).join(', ')}, and 2 more`],
+  ] as const) {
+    assert.is(shownList(texts), expected);
+  }
+});
+
+test('hides an access key in each of its forms, and nothing that is like it', () => {
+  for (const [key, text, expected] of [
+    ['k.1', 'k.1 K.1 kx1 <k%2E1> %6b%2e%31', '[access key] [access key] kx1 <[access key]> [access key]'],
+    ['k.1', '6b2e31 6B2E31', '[access key] [access key]'], // hex of six digits
+    ['k.1', 'ay4x', 'ay4x'], // base64 of four characters
+    ['ab', 'ab 6162', '[access key] 6162'],
+    ['é1', 'é1 %c3%a91 %C3%A9%31', '[access key] [access key] [access key]'],
+    ['a+b/c', 'a+b/c aab/c', '[access key] aab/c'],
+  ] as const) {
+    assert.is(hiding(key)(text), expected);
+  }
+  assert.is(
+    hidingInJson('k.1')('{"k.1":["k.1",{"x":"6B2E31"}],"n":1.50,"t":true,"z":null}'),
+    '{"[access key]":["[access key]",{"x":"[access key]"}],"n":1.50,"t":true,"z":null}',
+  );
+});
+
+test('names the keyring after the identity', () => {
+  for (const [identity, keyring] of [
+    ['a/kiosk.json', 'a/kiosk.keyring.json'],
+    ['kiosk', 'kiosk.keyring.json'],
+    ['kiosk.json.old', 'kiosk.json.old.keyring.json'],
+  ] as const) {
+    assert.is(keyringOf(identity), keyring);
+  }
+});
+
+test('trusts the authority that was given, or else the one of a hub of the same user', () => {
+  mkdirSync(folder.at('hub'));
+  for (const name of ['ca.pem', 'hub.json']) chmodSync(folder.write(`hub/${name}`, `of ${name}`), 0o600);
+  const identity = folder.at('hub/identity.json');
+  const given = folder.write('given.pem', 'given');
+  assert.is(readAuthority(undefined, identity), 'of ca.pem');
+  assert.is(readAuthority(given, identity), 'given');
+  assert.is(readAuthority(undefined, folder.at('identity')), undefined);
+  const { getuid } = process;
+  Object.assign(process, { getuid: () => getuid!() + 1 });
+  try {
+    assert.is(readAuthority(undefined, identity), undefined);
+  } finally {
+    Object.assign(process, { getuid });
   }
 });
 
