@@ -254,15 +254,13 @@ class Talk {
 /** The close code of a connection that was lost. */
 const LOST = 1006;
 
-/** What to say if the result of a step does not come in time. */
+/** What to say if the result of a step does not come in time. A hub cannot be silent in the others. */
 const LATE: { readonly [step: string]: (time: string) => string } = {
   upgrade: (time) =>
     `Neither a WebSocket nor a HELLO ${time}. Is this a hub? Check the port. Some hubs stay silent if they find the password weak.`,
   HTTP: (time) => `No response of a hub ${time}. Check the port and the path.`,
-  greeting: (time) => `No HELLO ${time}, but another message. Is this a hub? Check the address.`,
   protocol: (time) => `No HANDSHAKE ${time} after the HELLO: the hub does not speak protocol 3. Update it.`,
   password: (time) => `The hub did not answer the handshake ${time}. Look for the reason in its log.`,
-  session: (time) => `The hub did not complete the handshake ${time}. Look for the reason in its log.`,
   answer: (time) => `No answer ${time}. If the hub is slow, wait longer with --timeout.`,
 };
 

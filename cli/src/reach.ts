@@ -209,8 +209,8 @@ export async function logOn(socket: Duplex, identity: Identity, server: Server):
 }
 
 /** A broker's MQTT over WebSocket. */
-export function overWebSocket({ url, ca, timeout }: Server): Duplex {
-  const socket = new WebSocket(url, ['mqtt'], { ca, handshakeTimeout: timeout, maxPayload: MOST_OF_BROKER });
+export function overWebSocket({ url, ca }: Server): Duplex {
+  const socket = new WebSocket(url, ['mqtt'], { ca, maxPayload: MOST_OF_BROKER });
   return createWebSocketStream(socket);
 }
 

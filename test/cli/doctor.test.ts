@@ -1,17 +1,19 @@
 /** `hub-protocol doctor`: servers on loopback, each with one fault on the way of a client to its hub. */
-import { KeyObject, webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
+import dns from 'node:dns/promises';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { createServer as createHttpServer } from 'node:http';
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { syncBuiltinESMExports } from 'node:module';
+import net, { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import {
   BasicConstraintsExtension,
   SubjectAlternativeNameExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { HubSession, type HubSessionEvent } from 'hub-protocol';
+import { HubSession, type HubSessionEvent, readAuthorization } from 'hub-protocol';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type HubClient, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import {
@@ -32,6 +34,7 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
 import { verify } from '../../cli/src/reach.ts';
+import { until, withTimers } from '../client/world.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
 import { Folder, IDENTITY, type Run, run, runProgram, SECRETS } from './run.ts';
 
@@ -52,11 +55,13 @@ test.after.each(async () => {
   for (const close of closers.splice(0)) await close();
 });
 
+/** The connections of the servers that are open. */
+const sockets = new Set<Socket>();
+
 async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    socket.on('error', () => {});
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   });
   closers.push(() => {
     for (const socket of sockets) socket.destroy();
@@ -67,7 +72,7 @@ async function listen(server: Server): Promise<number> {
 }
 
 /** A WebSocket server without TLS that does this with each connection. Returns its URL. */
-async function greeting(greet: (socket: WebSocket) => void): Promise<string> {
+async function greeting(greet: (socket: WebSocket, request: IncomingMessage) => void): Promise<string> {
   const server = createHttpServer();
   new WebSocketServer({ server }).on('connection', greet);
   return `ws://127.0.0.1:${await listen(server)}`;
@@ -182,9 +187,25 @@ async function web(
   return there({ [scheme]: url }, { protocols: { [scheme]: true } });
 }
 
+/** The URL in an identity of `web`, with another scheme and without its path. */
+function urlOf(path: string, scheme: string): string {
+  const { wss } = JSON.parse(readFileSync(path, 'utf8')).data_plane_endpoints;
+  return wss.replace(/^wss/, scheme).replace(/(?<=\d)\/.*/, '');
+}
+
+/** An identity of `web` for the address of its host. */
+function atAddress(path: string): string {
+  return folder.write('there.json', readFileSync(path, 'utf8').replace('//localhost', '//127.0.0.1'));
+}
+
 /** The URL of a server that does this with each TCP connection. */
 async function raw(serve: (socket: Socket) => void = () => {}): Promise<number> {
-  return listen(createTcpServer(serve));
+  return listen(
+    createTcpServer((socket) => {
+      serve(socket);
+      socket.resume(); // it hears that the other side has ended
+    }),
+  );
 }
 
 /** A hub of which the agent does this with each question. */
@@ -387,7 +408,7 @@ const FAULTS: readonly (readonly [
     'a server that refuses the upgrade',
     'upgrade',
     'access-refused',
-    undefined,
+    /^HTTP_401$/,
     async () => [await web(localhost, 401), ...CA],
     'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The server answered with HTTP 401.',
   ],
@@ -395,7 +416,7 @@ const FAULTS: readonly (readonly [
     'a proxy without its hub',
     'upgrade',
     'unavailable',
-    undefined,
+    /^HTTP_502$/,
     async () => [await web(localhost, 502), ...CA],
     'The hub accepts no connection at the moment: connect again later. The server answered with HTTP 502.',
   ],
@@ -614,6 +635,147 @@ const FAULTS: readonly (readonly [
     async () => [await web(localhost, 302, 'https'), ...CA],
     'The server at localhost redirects to another address (HTTP 302). Enter the hub’s own address.',
   ],
+  [
+    'a certificate that does not name the address',
+    'TLS',
+    'certificate-refused',
+    /ALTNAME/,
+    async () => [atAddress(await web(localhost, 200)), ...CA],
+    'The certificate of 127.0.0.1 does not name the host 127.0.0.1. Use a name that it contains, or have it issued again for this one.',
+  ],
+  [
+    'a broker whose certificate has expired',
+    'TLS',
+    'certificate-refused',
+    /CERT_HAS_EXPIRED/,
+    async () => [mqtt(urlOf(await web(await issue('localhost', [-30, -1])), 'mqtts')), ...CA],
+    'The certificate of localhost has expired. Renew it, or set the clock of this machine, which says DAY 0. It is valid from DAY -30 to DAY -1.',
+  ],
+  [
+    'a hub that hangs up after the upgrade',
+    'upgrade',
+    'dropped',
+    undefined,
+    async () => [identity, await greeting((socket) => socket.terminate()), PLAIN],
+    'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.',
+  ],
+  [
+    'a hub that closes in place of its HELLO',
+    'greeting',
+    'dropped',
+    undefined,
+    async () => [identity, await greeting((socket) => socket.close(1000)), PLAIN],
+    'The connection was lost in state awaiting-hello: connect again.',
+  ],
+  [
+    'a hub that says something else than HELLO',
+    'greeting',
+    'unexpected-message',
+    undefined,
+    async () => [identity, await greeting(says('{"msg_type":"bus","payload":{"secret-text":1}}')), PLAIN],
+    'A cleartext message arrived that state awaiting-hello does not allow. So this is no hub, or a damaged one: check the address.',
+  ],
+  [
+    'a hub that leaves after its HELLO',
+    'protocol',
+    'dropped',
+    undefined,
+    async () => [
+      identity,
+      await greeting((socket) => {
+        socket.send(HELLO);
+        socket.close(1000);
+      }),
+      PLAIN,
+    ],
+    'The connection was lost in state awaiting-offer: connect again.',
+  ],
+  [
+    'a wrong password at a hub whose key is pinned',
+    'password',
+    'psk-differs',
+    undefined,
+    async () => [
+      await hub({ psk: randomBytes(32), clientKey: publicOf(CLIENT_KEY) }),
+      ...CA,
+      '--keyring',
+      keyring(pinning(publicOf(HUB_KEY))),
+    ],
+    'The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key CLIENT.',
+  ],
+  [
+    'a hub that leaves after message 1',
+    'password',
+    'dropped',
+    undefined,
+    async () => [
+      identity,
+      await greeting((socket) => {
+        says(HELLO, offer(OFFER_PAYLOAD))(socket);
+        socket.on('message', () => socket.terminate());
+      }),
+      PLAIN,
+      '--keyring',
+      keyring(),
+    ],
+    'The connection was lost in state awaiting-message-2: connect again.',
+  ],
+  [
+    'a port on which no broker listens',
+    'TCP',
+    'not-reachable',
+    /ECONNREFUSED/,
+    async () => [mqtt('mqtt://127.0.0.1:1'), PLAIN],
+    'Nothing listens at 127.0.0.1. Check the address and the port, and whether the broker is running.',
+  ],
+  [
+    'a silent broker',
+    'broker',
+    'not-a-hub',
+    /^ETIMEDOUT$/,
+    async () => [mqtt(`mqtt://127.0.0.1:${await raw()}`), PLAIN, ...SOON],
+    'The server at 127.0.0.1 accepts the connection, and then stays silent. Check the port, and whether the broker there is hanging.',
+  ],
+  [
+    'a broker that hangs up',
+    'broker',
+    'not-a-hub',
+    undefined,
+    async () => [mqtt(`mqtt://127.0.0.1:${await raw((socket) => socket.end())}`), PLAIN],
+    'The server at 127.0.0.1 does not answer as a broker does. Check the address and the port.',
+  ],
+  [
+    'a silent server in place of a broker over WebSocket',
+    'broker',
+    'not-a-hub',
+    /^ETIMEDOUT$/,
+    async () => [mqtt(urlOf(await web(localhost), 'wss')), ...CA, ...SOON],
+    'The server at localhost accepts the connection, and then stays silent. Check the port, and whether the hub there is hanging.',
+  ],
+  [
+    'a web server in place of a hub over HTTPS',
+    'HTTP',
+    'not-a-hub',
+    undefined,
+    async () => [await web(localhost, 200, 'https'), ...CA],
+    'The server at localhost answers requests, but not as a hub does. Check the port and the path of the address.',
+  ],
+  [
+    'a silent server in place of a hub over HTTPS',
+    'HTTP',
+    'timeout',
+    undefined,
+    async () => [await web(localhost, undefined, 'https'), ...CA, ...SOON],
+    'No response of a hub within 0.5 s. Check the port and the path.',
+  ],
+  [
+    'a hub over HTTPS that does not know the access key',
+    'HTTP',
+    'access-refused',
+    /^HTTP_401$/,
+    async () => [await web(localhost, 401, 'https'), ...CA],
+    'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The server answered with HTTP 401.',
+  ],
 ];
 
 const KEYS = new Map([
@@ -636,7 +798,8 @@ for (const [what, step, code, platformCode, args, said] of FAULTS) {
     assert.is(result.code, 1, result.stderr);
     const { fault, steps } = found(result);
     assert.equal([fault?.step, fault?.code], [step, code], JSON.stringify(fault));
-    if (platformCode !== undefined) assert.match(fault!.platform_code!, platformCode);
+    if (platformCode === undefined) assert.is(fault!.platform_code, undefined);
+    else assert.match(fault!.platform_code!, platformCode);
     const at = steps.findIndex((one) => one.step === step);
     assert.ok(steps.slice(at + 1).every(({ state }) => state === 'not tried'));
     // Only a hub that closes instead of greeting has passed over a step.
@@ -647,6 +810,7 @@ for (const [what, step, code, platformCode, args, said] of FAULTS) {
     );
     if (typeof said === 'string') assert.is(general(fault!.text), said);
     else assert.match(fault!.text, said);
+    if (step !== 'HTTP') await until(() => sockets.size === 0); // it leaves no connection open
   });
 }
 
@@ -781,25 +945,28 @@ test('examines a broker, and leaves the hub behind it alone', async () => {
   assert.match(stdout, /^- {6}hub .*would end the session of the device/m);
 });
 
-test('takes leave of a broker', async () => {
-  let sent = Buffer.alloc(0);
-  let left: (() => void) | undefined;
-  const ended = new Promise<void>((resolve) => {
-    left = resolve;
-  });
-  const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 1)];
+test('logs on to a broker with the account, subscribes as the identity says, and takes leave', async () => {
+  let sent = '';
+  const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 2)];
   const port = await raw((socket) => {
-    socket.on('end', () => left!());
     socket.on('data', (part) => {
-      sent = Buffer.concat([sent, part]);
+      sent += part.toString('latin1');
       const answer = answers.shift();
       if (answer !== undefined) socket.write(answer);
     });
   });
-  assert.is((await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN)).code, 0);
-  await ended;
-  assert.is(sent[9], 0xc2); // the flags of CONNECT: with an account, and a clean session
-  assert.equal([...sent.subarray(-2)], [0xe0, 0]); // DISCONNECT
+  const { code, stdout } = await doctor(mqtt(`mqtt://127.0.0.1:${port}`, { qos: 2 }), PLAIN);
+  assert.is(code, 0, stdout);
+  await until(() => sockets.size === 0);
+  const text = (value: string): string => `\0${String.fromCharCode(value.length)}${value}`;
+  const packet = (type: number, body: string): string => String.fromCharCode(type, body.length) + body;
+  const account = ['hub-protocol-doctor-AKEY-12345', 'mqtt-user', 'mqtt-password'].map(text).join('');
+  const [connect, subscribe, disconnect] = [
+    packet(0x10, `${text('MQTT')}\x04\xc2\0\x3c${account}`), // with an account, and a clean session
+    packet(0x82, `\0\x01${text('hivemind/hub-1/AKEY-12345/out')}\x02`),
+    packet(0xe0, ''),
+  ];
+  assert.is(sent, connect! + subscribe! + disconnect!);
 });
 
 test('examines a broker over WebSocket', async () => {
@@ -849,8 +1016,8 @@ test('reads a packet whose length has two bytes, and skips what the broker sends
   assert.equal(fault!.platform_code, 'CONNACK_5');
 });
 
-test('sends a broker a password of more than 127 bytes whole', async () => {
-  const password = 'p'.repeat(200);
+test('sends a broker a password of more than 255 bytes whole', async () => {
+  const password = 'p'.repeat(300);
   const topic = { username: ACCESS_KEY, password, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
   let sent = Buffer.alloc(0);
   const port = await raw((socket) => {
@@ -860,7 +1027,7 @@ test('sends a broker a password of more than 127 bytes whole', async () => {
     });
   });
   await doctor(mqtt(`mqtt://127.0.0.1:${port}`, topic), PLAIN, ...SOON);
-  assert.is((sent[1]! & 127) + 128 * sent[2]!, sent.indexOf(password) + 200 - 3);
+  assert.is((sent[1]! & 127) + 128 * sent[2]!, sent.indexOf(password) + 300 - 3);
 });
 
 test('changes no keyring, and trusts no key', async () => {
@@ -874,34 +1041,44 @@ test('changes no keyring, and trusts no key', async () => {
   assert.not.ok(existsSync(there.replace('.json', '.keyring.json')));
 });
 
+/** The last two steps of a run without a fault: the pin of the hub, without its key, and the session. */
+async function pinAndSession(path: string, ...args: string[]): Promise<unknown[]> {
+  const { fault, steps } = found(await doctor(path, ...CA, ...args, '--json'));
+  assert.is(fault, undefined, fault?.text);
+  return steps.slice(-2).flatMap(({ state, text }) => [state, general(text!)]);
+}
+
+const UNKNOWN = ['passed', 'none yet, and this command adds none; the hub’s key is HUB', 'not tried'];
+
 test('lets the hub pin the key of the keyring, and without one none', async () => {
   const client: HubClient = { psk: PSK };
   const path = await hub(client);
-  const { steps } = found(await doctor(path, ...CA, '--json'));
-  assert.is(
-    steps.find(({ step }) => step === 'pin')!.text,
-    `none yet, and this command adds none; the hub’s key is ${fingerprint(publicOf(HUB_KEY))}`,
-  );
-  assert.match(steps.find(({ step }) => step === 'session')!.text!, /the hub has pinned no client’s key yet/);
+  const none = 'there is no keyring here; the hub has pinned no client’s key yet';
+  assert.equal(await pinAndSession(path), [...UNKNOWN, none]);
   assert.is(client.clientKey, undefined);
   await doctor(path, ...CA, '--keyring', keyring());
   assert.equal(Buffer.from(client.clientKey!), Buffer.from(publicOf(CLIENT_KEY)));
-  const again = found(await doctor(path, ...CA, '--json'));
-  assert.match(
-    again.steps.find(({ step }) => step === 'session')!.text!,
-    /connect with the keyring that has it/,
-  );
+  const another =
+    'there is no keyring here, and the hub has pinned a client’s key: connect with the keyring that has it';
+  assert.equal(await pinAndSession(path), [...UNKNOWN, another]);
 });
 
 test('verifies the pin with a keyring whose private key is elsewhere, and completes no handshake with it', async () => {
-  const client: HubClient = { psk: PSK };
   const outside = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey: publicOf(CLIENT_KEY) } });
   const stored = storePsk(pinning(publicOf(HUB_KEY))(outside), 'hub-1', PSK, { isProvisioned: true });
   const path = folder.write('outside.json', serializeKeyring(stored));
-  const { steps } = found(await doctor(await hub(client), ...CA, '--keyring', path, '--json'));
-  assert.match(steps.find(({ step }) => step === 'pin')!.text!, /^as before; the hub’s key is/);
-  assert.match(steps.find(({ step }) => step === 'session')!.text!, /no private key/);
-  assert.is(client.clientKey, undefined);
+  for (const [clientKey, said] of [
+    [undefined, 'this keyring has no private key; the hub has pinned no client’s key yet'],
+    [
+      publicOf(CLIENT_KEY),
+      'this keyring has no private key, and the hub has pinned a client’s key: connect with the keyring that has it',
+    ],
+  ] as const) {
+    const client: HubClient = { psk: PSK, clientKey };
+    const steps = await pinAndSession(await hub(client), '--keyring', path);
+    assert.equal(steps, ['passed', 'as before; the hub’s key is HUB', 'not tried', said]);
+    assert.is(client.clientKey, clientKey);
+  }
 });
 
 test('derives the PSK anew, since a derived one that is stored may be of another password', async () => {
@@ -1208,6 +1385,236 @@ test('a certificate for localhost is for 127.0.0.1, too, and one for another nam
     new X509Certificate((await localhostCertificate(options)).cert).checkIP('127.0.0.1');
   assert.is(await addressOf({}), '127.0.0.1');
   assert.is(await addressOf({ host: 'hub.example' }), undefined);
+});
+
+test('takes the keyring next to the identity unless another is given', async () => {
+  const path = await hub();
+  const beside = folder.write(
+    'there.keyring.json',
+    readFileSync(keyring(pinning(publicOf(HUB_KEY))), 'utf8'),
+  );
+  const pinOf = async (...args: string[]): Promise<string> =>
+    found(await doctor(path, ...CA, ...args, '--json')).steps.find(({ step }) => step === 'pin')!.text!;
+  try {
+    assert.match(await pinOf(), /^as before/);
+    assert.match(await pinOf('--keyring', keyring()), /^none yet/);
+  } finally {
+    rmSync(beside);
+  }
+});
+
+test('prints as JSON all that the hub has said, and each step', async () => {
+  const text = offer(OLD_PAYLOAD);
+  const { port } = new URL(await greeting(says(HELLO, text)));
+  const { stdout } = await doctor(identity, `ws://127.0.0.1:${port}`, PLAIN, '--json');
+  const fault = {
+    step: 'protocol',
+    state: 'fault',
+    text: 'The peer does not speak protocol 3: update it (HiveMind’s hub with pip install --upgrade --pre, to hivemind-core 4.7 or later). This hub speaks version 2.',
+    code: 'protocol-version',
+  };
+  const passed = (step: string, text: string): object => ({ step, state: 'passed', text });
+  const untried = (step: string): object => ({ step, state: 'not tried' });
+  assert.equal(JSON.parse(stdout), {
+    fault,
+    steps: [
+      passed('address', `ws://127.0.0.1:${port}`),
+      passed('DNS', 'not needed: it is an IP address'),
+      passed('TCP', `a server listens on port ${port}`),
+      passed('TLS', 'none: anyone on the way can read the access key'),
+      passed('upgrade', 'the server accepts WebSockets'),
+      passed('greeting', 'the hub is "hub-1"'),
+      passed('access key', 'the hub greets this client'),
+      { ...fault },
+      ...['password', 'pin', 'session'].map(untried),
+    ],
+    node_id: 'hub-1',
+    hello: HELLO.replace(ACCESS_KEY, '[access key]'),
+    offer: text,
+  });
+});
+
+test('tells the hub which program it is, and asks with the access key of the identity', async () => {
+  const seen: unknown[] = [];
+  const url = await greeting((socket, { url }) => {
+    seen.push(readAuthorization(url!));
+    socket.close(1008);
+  });
+  await doctor(identity, url, PLAIN);
+  assert.equal(seen, [{ userAgent: 'hub-protocol-doctor', accessKey: ACCESS_KEY }]);
+});
+
+test('hides the access key in an answer', async () => {
+  const path = await hub({ psk: PSK }, { answer: () => `You are ${ACCESS_KEY}.` });
+  const { steps } = found(await doctor(path, ...CA, '--keyring', keyring(), '--ask', 'hello', '--json'));
+  assert.equal(steps.at(-1), { step: 'answer', state: 'passed', text: '"You are [access key]."' });
+});
+
+test('waits ten seconds for each step, and one for a hub that refuses the key', async () => {
+  const path = await hub();
+  const times: (number | undefined)[] = [];
+  const result = await withTimers(
+    (run, time, original) => {
+      times.push(time);
+      return original(run, time);
+    },
+    () => doctor(path, ...CA, '--keyring', keyring()),
+  );
+  assert.is(result.code, 0, result.stdout);
+  assert.is(times.filter((time) => time === 1000).length, 1, String(times));
+  assert.is(times.filter((time) => time === 10_000).length, 9, String(times));
+});
+
+test('names the host to a server with TLS, unless it is an IP address', async () => {
+  const { key, cert, ca } = await localhostCertificate();
+  const names: unknown[] = [];
+  const server = createHttpsServer({ key, cert }, (_, response) => response.end());
+  server.on('secureConnection', (socket: TLSSocket) => names.push(socket.servername));
+  const port = await listen(server);
+  for (const host of ['localhost', '127.0.0.1']) {
+    const path = there({ wss: `wss://${host}:${port}` });
+    const { steps } = found(await doctor(path, '--ca', folder.write('own.pem', ca), '--json'));
+    const { state, text } = steps.find(({ step }) => step === 'TLS')!;
+    assert.equal(
+      [state, general(text!)],
+      ['passed', 'TLSv1.3; the certificate is accepted, and valid until DAY 365'],
+    );
+  }
+  assert.equal([names[0], names.at(-1)], ['localhost', false]);
+});
+
+test('asks a server that is not verified for its time, tells it nothing, and does not wait long', async () => {
+  const requests: unknown[] = [];
+  const expired = await issue('localhost', [-30, -1]);
+  const server = createHttpsServer(expired, ({ method, url, headers }, response) => {
+    requests.push([method, url, headers]);
+    response.end();
+  });
+  const address = `localhost:${await listen(server)}`;
+  const { timeout } = AbortSignal;
+  const times: number[] = [];
+  AbortSignal.timeout = (time) => {
+    times.push(time);
+    return timeout(time);
+  };
+  try {
+    for (const more of [[], SOON]) await doctor(there({ wss: `wss://${address}` }), ...CA, ...more);
+    await doctor(mqtt(`mqtts://${address}`), ...CA);
+  } finally {
+    AbortSignal.timeout = timeout;
+  }
+  const request = ['HEAD', '/', { host: 'localhost:80', connection: 'close' }];
+  assert.equal(requests, [request, request]); // a broker has no time to tell
+  assert.equal(times, [2000, 500]);
+});
+
+/** Runs with another function in the place of one of a module of Node.js. */
+async function replacing<Module extends object, Name extends keyof Module>(
+  module: Module,
+  name: Name,
+  by: Module[Name],
+  body: () => Promise<void>,
+): Promise<void> {
+  const original = module[name];
+  module[name] = by;
+  syncBuiltinESMExports();
+  try {
+    await body();
+  } finally {
+    module[name] = original;
+    syncBuiltinESMExports();
+  }
+}
+
+test('names no more than eight addresses of a name', async () => {
+  const found10 = Array.from({ length: 10 }, (_, index) => ({ address: `192.0.2.${index}`, family: 4 }));
+  await replacing(dns, 'lookup', (async () => found10) as never, async () => {
+    const { stdout } = await doctor(there({ wss: 'wss://localhost:1' }), '--json');
+    const text = found({ stdout } as Run).steps.find(({ step }) => step === 'DNS')!.text;
+    const eight = found10.slice(0, 8).map(({ address }) => address);
+    assert.is(text, `localhost is ${eight.join(', ')}`);
+  });
+});
+
+test('says that a name cannot be resolved if DNS does not answer in time', async () => {
+  await replacing(dns, 'lookup', (() => new Promise(() => {})) as never, async () => {
+    const { fault } = found(await doctor(there({ wss: 'wss://hub.example:1' }), ...SOON, '--json'));
+    assert.equal(fault, {
+      step: 'DNS',
+      state: 'fault',
+      text: 'The name hub.example cannot be resolved at the moment. Check whether this machine is connected to the network.',
+      code: 'not-reachable',
+      platform_code: 'EAI_AGAIN',
+    });
+  });
+});
+
+test('gives up a connection that is not made in time', async () => {
+  const made: Socket[] = [];
+  const connect = (): Socket => {
+    const socket = new Socket();
+    made.push(socket);
+    return socket;
+  };
+  await replacing(net, 'connect', connect as never, async () => {
+    const { fault } = found(await doctor(there({ wss: 'wss://127.0.0.1:1' }), ...SOON, '--json'));
+    assert.equal(fault, {
+      step: 'TCP',
+      state: 'fault',
+      text: 'Nothing answered at 127.0.0.1:1 in time. Check the address, and whether a firewall blocks it.',
+      code: 'not-reachable',
+      platform_code: 'ETIMEDOUT',
+    });
+  });
+  assert.equal(
+    made.map(({ destroyed }) => destroyed),
+    [true],
+  );
+});
+
+test('writes an IPv6 address with brackets, and connects without', async () => {
+  const { stdout } = await doctor(there({ wss: 'ws://[::1]:1' }), PLAIN);
+  assert.match(
+    stdout,
+    /^ok {5}address {5}ws:\/\/\[::1\]:1\nok {5}DNS {9}not needed: it is an IP address\nFAULT {2}TCP/,
+  );
+});
+
+test('saves nothing if nothing came, in a folder for its owner alone', async () => {
+  await examine((socket) => socket.close(1008), '--save', folder.at('nested/seen'));
+  assert.equal(readdirSync(folder.at('nested/seen')), []);
+  assert.is(lstatSync(folder.at('nested/seen')).mode & 0o777, 0o700);
+});
+
+/** What a certificate says, without numbers that are random. */
+function told(certificate: X509Certificate): object {
+  const { subject, issuer, subjectAltName, ca, keyUsage, publicKey } = certificate;
+  return { subject, issuer, subjectAltName, ca, keyUsage, curve: publicKey.asymmetricKeyDetails?.namedCurve };
+}
+
+test('issues a certificate by an authority of its own, and sends both', async () => {
+  const [notBefore, notAfter] = [new Date(Date.UTC(2026, 0, 1)), new Date(Date.UTC(2027, 0, 1))];
+  const issued = await localhostCertificate({ host: 'hub.example', notBefore, notAfter });
+  const [own, authority, ...others] = issued.cert
+    .split(/(?<=-----END CERTIFICATE-----)\n/)
+    .filter((pem) => pem !== '')
+    .map((pem) => new X509Certificate(pem));
+  assert.is(others.length, 0);
+  const common = { issuer: 'CN=an authority for localhost', curve: 'prime256v1', keyUsage: undefined };
+  assert.equal(told(own!), {
+    ...common,
+    subject: 'CN=hub.example',
+    subjectAltName: 'DNS:hub.example',
+    ca: false,
+  });
+  assert.equal(told(authority!), { ...common, subject: common.issuer, subjectAltName: undefined, ca: true });
+  assert.is(authority!.toString(), new X509Certificate(issued.ca).toString());
+  assert.ok(own!.checkIssued(authority!) && own!.verify(authority!.publicKey));
+  assert.ok(own!.checkPrivateKey(createPrivateKey(issued.key)));
+  assert.equal(
+    [own!.validFrom, own!.validTo].map((date) => Date.parse(date)),
+    [+notBefore, +notAfter],
+  );
 });
 
 test.run();

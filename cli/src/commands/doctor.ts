@@ -119,7 +119,7 @@ async function doctor(args: Arguments): Promise<Result> {
   const subject: Subject = {
     identity,
     keyring: hasKeyring ? readKeyringFile(keyringPath, identity.accessKey) : undefined,
-    protocol: url === undefined ? protocol : 'wss',
+    protocol,
     allowPlaintext: args.flag('allow-plaintext'),
     ca: readAuthority(args.text('ca'), path),
     timeout: readTimeout(args.text('timeout')),
