@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { answerTo } from '../../cli/src/answers.ts';
 import { show } from '../../cli/src/derive.ts';
+import { Client } from '../../client/dist/client.js';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { derivePsk, HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, withTimers } from '../client/world.ts';
@@ -158,7 +159,15 @@ test('chat fails if a question was not answered', async () => {
   } finally {
     Object.assign(process.stderr, { write });
   }
-  assert.match(told, /^connecting again in \d{1,2} s$/m);
+  const lines = told
+    .replace(/:\d+/g, '')
+    .replace(/\d+ s$/gm, 'N s')
+    .trim()
+    .split('\n');
+  const cause =
+    'Nothing listens at 127.0.0.1. Check the address and the port, and whether the hub is running.';
+  assert.equal([...new Set(lines)], [cause, 'connecting again in N s']);
+  assert.is(lines.at(-1), cause); // of the question, which is told last
 });
 
 test('chat fails if any question was not answered, whatever becomes of the later ones', async () => {
@@ -293,6 +302,64 @@ test('ask --json has the disclosure also if the question failed after it', async
   const { message, ...json } = JSON.parse(stdout);
   assert.equal([code, json], [1, { disclosure: { language: 'en' }, error: 'dropped' }]);
   assert.match(message, /connection was lost/);
+});
+
+test('ask and chat wait a day for an answer', async () => {
+  const there = await playHub('hub-1', answers);
+  const { ask } = Client.prototype;
+  const times: unknown[] = [];
+  Client.prototype.ask = function (this: Client, question, options) {
+    times.push(options?.timeout);
+    return ask.call(this, question, options);
+  };
+  try {
+    await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
+    await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
+  } finally {
+    Client.prototype.ask = ask;
+  }
+  assert.equal(times, [86_400_000, 86_400_000]);
+});
+
+test('chat into a file writes the answers alone there, and what happens on the terminal', async () => {
+  const file = folder.at('answers.txt');
+  const { code, stdout, stderr } = await runIntoFile(
+    ['chat', identity],
+    [
+      ['connected to hub.localhost', 'parrot\r'],
+      ['parrot', '\u0004'],
+    ],
+    file,
+  );
+  assert.equal([code, stdout], [0, 'You said: parrot\n']);
+  for (const text of ['> ', '\u001b[0J', 'You said']) assert.not.ok(stderr.includes(text), stderr);
+});
+
+test('Ctrl+C ends a question that waits, and tells nothing more', async () => {
+  const there = await playHub('hub-1', (event, say) => {
+    if (event.type === 'message') say('speak', { utterance: 'I think.' });
+  });
+  const { code, stdout } = await runOnTerminal(
+    ['chat', there, '--allow-plaintext'],
+    [
+      ['connected to hub-1', 'hello\r'],
+      ['I think.', '\u0003'],
+    ],
+  );
+  assert.is(code, 0, stdout);
+  assert.match(linesOf(stdout).join('|'), /\|I think\.\|(?:> \|)*$/);
+});
+
+test('chat shows what a hub says unasked, and no other event of its bus', async () => {
+  const there = await playHub('hub-1', (event, say, socket) => {
+    if (event.type !== 'ready') return;
+    say('mycroft.mic.listen', {});
+    say('speak', { utterance: 7 });
+    say('speak', { utterance: 'Good morning.' });
+    setTimeout(() => socket.terminate(), 500);
+  });
+  const { code, stdout } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  assert.equal([code, stdout], [1, 'hub: Good morning.\n']);
 });
 
 test('ask does not wait for a second connection', async () => {
@@ -530,6 +597,28 @@ test('yes makes ask trust another key, and ask again', async () => {
   assert.match(stdout, /You said: parrot\r\n$/);
 });
 
+test('the hub of the command tells the time and the day of this machine', () => {
+  const { TZ } = process.env;
+  const timeZone = 'Pacific/Kiritimati'; // 14 hours before UTC
+  process.env.TZ = timeZone;
+  try {
+    const shown = (): string[] => {
+      const at = (options: object): string =>
+        new Intl.DateTimeFormat('en-GB', { timeZone, ...options }).format();
+      return [`It is ${at({ hour: '2-digit', minute: '2-digit' })}.`, at({ day: '2-digit' })];
+    };
+    const before = shown();
+    const said = [answerTo('Time?'), answerTo('Which day?').slice(-8, -6)];
+    assert.ok(
+      [before, shown()].some((now) => now.join() === said.join()),
+      said.join(),
+    );
+  } finally {
+    if (TZ === undefined) delete process.env.TZ;
+    else process.env.TZ = TZ;
+  }
+});
+
 for (const [question, answer] of [
   ['What time is it?', /^It is \d\d:\d\d\.$/],
   ['Time, please', /^It is \d\d:\d\d\.$/],
@@ -537,6 +626,9 @@ for (const [question, answer] of [
   ['What day is it today?', /^Today is /],
   ['HELLO', /^Hello\. Ask me what time it is\.$/],
   ['hi', /^Hello\./],
+  ['today', /^Today is /],
+  ['Hello, what time is it today?', /^It is /],
+  ['good morning', /^Hello\./],
   ['Good evening!', /^Hello\./],
   ['Who are you?', /^I am the hub of hub-protocol-cli, and I run on your machine\.$/],
   ['what are you', /^I am the hub/],

@@ -244,7 +244,7 @@ test('refuses to write two things into one file', async () => {
     ['--slot', out],
     ['--connection', file, '--slot', file],
   ]) {
-    assert.match((await provision(...args)).stderr, /name the same file/);
+    assert.match((await provision(...args)).stderr, /have a file in common/);
   }
   assert.is(existsSync(out), false);
 });

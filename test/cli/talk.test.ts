@@ -12,7 +12,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, Server } from 'node:net';
 import { authorizedUrl } from 'hub-protocol';
 import { bytesToHex, fingerprint, hexToBytes, nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
@@ -60,6 +60,20 @@ Ctrl+C ends the hub.
   const key = bytesToHex(nodeCrypto.x25519.publicKey(hexToBytes(static_key)!));
   const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
   assert.is(stored.clientKey, key); // at once: the hub may be killed
+  const pinned = `pinned the client with the key ${fingerprint(hexToBytes(key)!)}\n`;
+  const heard = `heard "What day is it?", and answered ${JSON.stringify(asked.stdout.trim())}\n`;
+  await hub.prints(heard);
+  assert.is(hub.printed.replace(/^\s+/, '').replace(said.trim(), '').trimStart(), pinned + heard);
+  const { access_key, password, ...issued } = JSON.parse(readFileSync(identity, 'utf8'));
+  for (const secret of [access_key, password]) assert.match(secret, /^[\w-]{24}$/); // 18 bytes
+  assert.is.not(access_key, password);
+  assert.match(issued.ai_disclosure.en, /^You are talking to a program that .* emergency decisions\.$/);
+  assert.match(issued.ai_disclosure.fr, /^Vous parlez à un programme qui .* ou urgentes\.$/);
+  delete issued.ai_disclosure;
+  assert.equal(issued, { site_id: 'home', data_plane_endpoints: { wss: `wss://localhost:${port}` } });
+  const names = ['port', 'accessKey', 'psk', 'tls', 'staticKey', 'clientKey'];
+  assert.equal([Object.keys(stored), stored.accessKey, stored.port], [names, access_key, port]);
+  assert.not.ok(readFileSync(folder.at('hub/hub.json'), 'utf8').includes(password));
   assert.is(await hub.stop(), 0);
   await hub.start();
   const other = await runProgram(['ask', identity, 'hello', '--keyring', folder.at('first.json')]);
@@ -76,17 +90,25 @@ test('ask prints the AI disclosure of the identity once, before the answer, in t
   const inFrench = await runProgram(['ask', identity, 'perroquet', '--lang', 'fr-ca', '--json']);
   assert.is(inFrench.stderr, `${ai_disclosure.fr}\n`);
   assert.equal(JSON.parse(inFrench.stdout).disclosure, { language: 'fr', text: ai_disclosure.fr });
-  const english = folder.write('hub/english.json', { ...issued, ai_disclosure: 'An AI answers.' });
   const keyring = ['--keyring', folder.at('hub/identity.keyring.json')];
-  const missing = await runProgram(['ask', english, 'perroquet', '--lang', 'fr', '--json', ...keyring]);
-  assert.match(missing.stderr, /no text in French that says that an AI answers \(ai_disclosure\)\n$/);
-  const { disclosure, text } = JSON.parse(missing.stdout);
-  assert.equal([disclosure, text], [{ language: 'fr' }, 'You said: perroquet']);
+  for (const [language, name, there] of [
+    ['fr', 'French', { en: 'An AI answers.' }],
+    ['en', 'English', { fr: 'Une IA répond.' }],
+  ] as const) {
+    const other = folder.write('hub/other.json', { ...issued, ai_disclosure: there });
+    const missing = await run(['ask', other, 'perroquet', '--lang', language, '--json', ...keyring]);
+    const { disclosure, text } = JSON.parse(missing.stdout);
+    assert.equal([disclosure, text], [{ language }, 'You said: perroquet']);
+    const { stderr } = await runProgram(['ask', other, 'perroquet', '--lang', language, ...keyring]);
+    assert.is(stderr, `${other} has no text in ${name} that says that an AI answers (ai_disclosure)\n`);
+  }
 });
 
 test('ask accepts a question without quotes, or on standard input', async () => {
   const words = await runProgram(['ask', identity, 'two', 'parrots']);
   assert.equal([words.code, words.stdout], [0, 'You said: two parrots\n']);
+  const dash = await runProgram(['ask', identity, '-', 'parrot'], 'parrots\n');
+  assert.equal([dash.code, dash.stdout], [0, 'You said: - parrot\n']);
   const piped = await runProgram(['ask', identity, '-'], 'parrots\n');
   assert.equal([piped.code, piped.stdout], [0, 'You said: parrots\n']);
   await hub.prints('heard "parrots"'); // without the line feed
@@ -240,15 +262,71 @@ test('the hub says in a line why a client could not connect', async () => {
   }
 });
 
+test('the hub says that a client has other keys, and what it could not handle', async () => {
+  await hub.stop();
+  const path = folder.at('hub/hub.json');
+  const stored = readFileSync(path, 'utf8');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(stored), psk: '11'.repeat(32) }));
+  await hub.start();
+  const { code } = await runProgram(['ask', identity, 'hello']);
+  assert.is(code, 1);
+  await hub.prints(
+    'a client could not connect: its password, its keys or its pin of this hub have changed: the next attempt shows which\n',
+  );
+  await hub.stop();
+  const { clientKey: _, ...unpinned } = JSON.parse(stored);
+  writeFileSync(path, JSON.stringify(unpinned));
+  await hub.start();
+  chmodSync(folder.at('hub'), 0o777); // so the hub cannot store the client's key
+  try {
+    await runProgram([
+      'ask',
+      identity,
+      'hello',
+      '--ca',
+      folder.at('hub/ca.pem'),
+      '--keyring',
+      folder.at('fresh.json'),
+    ]);
+    await hub.prints('\nended a connection that sent something it could not handle\n');
+    assert.not.match(hub.printed, /pinned/);
+    assert.equal(JSON.parse(readFileSync(path, 'utf8')), unpinned);
+  } finally {
+    chmodSync(folder.at('hub'), 0o700);
+    await hub.stop();
+    writeFileSync(path, stored);
+    await hub.start();
+  }
+});
+
 test('the hub prints no more than ten refusals in a minute', async () => {
   await hub.stop();
+  const { write } = process.stdout;
+  const { now } = performance;
+  let printed = '';
+  let passed = 0;
+  process.stdout.write = ((text: string) => {
+    printed += text;
+    return true;
+  }) as typeof write;
+  performance.now = () => now.call(performance) + passed;
+  const ended = run(['hub', folder.at('hub')]);
+  const refusal = 'a client could not connect: this hub does not know its access key\n';
+  try {
+    await until(() => printed.includes('Ctrl+C ends the hub.\n\n'));
+    printed = '';
+    for (let i = 0; i < 12; i++) await knock('of-another-hub');
+    assert.is(printed, `${refusal.repeat(10)}for a minute from the first of these, no more are shown\n`);
+    passed = 61_000;
+    await knock('of-another-hub');
+    assert.ok(printed.endsWith(`no more are shown\n${refusal}`), printed);
+  } finally {
+    Object.assign(process.stdout, { write });
+    Object.assign(performance, { now });
+    process.emit('SIGINT');
+  }
+  assert.equal(await ended, { code: 0, stdout: '', stderr: '' });
   await hub.start();
-  for (let i = 0; i < 25; i++) await knock('of-another-hub');
-  await runProgram(['ask', identity, 'the last question']);
-  await hub.prints('heard "the last question"');
-  const lines = hub.printed.split('\n').filter((line) => line.includes('could not connect'));
-  assert.is(lines.length, 10);
-  assert.match(hub.printed, 'no more are shown');
 });
 
 test('ask says that the password is wrong, with the fingerprint that the operator sees', async () => {
@@ -277,7 +355,7 @@ test('ask says when no hub is there', async () => {
   assert.is(code, 1);
   assert.match(stdout, /^Nothing listens at localhost:\d+\./);
   const { stdout: json } = await runProgram(['ask', identity, 'hello', '--json']);
-  assert.is(JSON.parse(json).error, 'not-reachable');
+  assert.equal(JSON.parse(json), { error: 'not-reachable', message: stdout.trim() });
 });
 
 /** A hub that does not refuse its arguments cannot start there either, so that no test waits for its end. */
@@ -317,11 +395,57 @@ test('a hub without TLS is refused in the words of the shell', async () => {
   );
 });
 
-test('a damaged hub folder is left unchanged', async () => {
-  const stored = JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8'));
-  for (const damaged of [{}, { ...stored, psk: 'short' }, { ...stored, staticKey: undefined }]) {
-    writeFileSync(folder.at('hub/hub.json'), JSON.stringify(damaged));
-    assert.match((await run(['hub', folder.at('hub')])).stderr, /is not what this command has written/);
+test('a hub listens on port 5679 unless it is told otherwise', async () => {
+  const taken = createServer().listen(5679, '127.0.0.1');
+  await once(taken, 'listening').catch(() => {}); // another program has it
+  try {
+    const { code, stderr } = await run(['hub', NO_FOLDER]);
+    const said =
+      'port 5679 is in use: end the other hub or program that uses it, or choose another with --port';
+    assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`]);
+  } finally {
+    taken.close();
+  }
+});
+
+test('a hub says which port it cannot listen on, and why', async () => {
+  const { listen } = Server.prototype;
+  Server.prototype.listen = function (this: Server) {
+    const denied = Object.assign(new Error('denied'), { code: 'EACCES', syscall: 'listen' });
+    queueMicrotask(() => this.emit('error', denied));
+    return this;
+  } as typeof listen;
+  try {
+    const { code, stderr } = await run(['hub', NO_FOLDER, '--port', '80']);
+    const said = 'cannot listen on port 80 (EACCES): choose another with --port';
+    assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`]);
+  } finally {
+    Server.prototype.listen = listen;
+  }
+});
+
+test('a damaged hub folder is left unchanged, also the one that is taken by default', async () => {
+  const path = folder.at('hub/hub.json');
+  const stored = JSON.parse(readFileSync(path, 'utf8'));
+  const damaged = [
+    ...['', '{', 'null', '[]', '{}'],
+    ...[{ psk: 'short' }, { psk: 7 }, { staticKey: undefined }, { clientKey: 'short' }, { accessKey: 7 }].map(
+      (changed) => JSON.stringify({ ...stored, ...changed }),
+    ),
+  ];
+  const there = process.cwd();
+  process.chdir(folder.path);
+  try {
+    for (const contents of damaged) {
+      writeFileSync(path, contents);
+      const { code, stderr } = await run(['hub']);
+      const said =
+        'hub/hub.json is not what this command has written: name another folder, or remove this one';
+      assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`], contents);
+      assert.is(readFileSync(path, 'utf8'), contents);
+    }
+  } finally {
+    process.chdir(there);
   }
   rmSync(folder.at('hub'), { recursive: true });
 });

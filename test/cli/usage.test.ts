@@ -64,7 +64,7 @@ const PASSWORD_HINT =
 const CREDENTIALS = 'the URL contains credentials: leave them out, the access key is taken from the identity';
 const TIMEOUT = '--timeout expects a number of seconds, at most 86400';
 const PIN = '--pin expects a node id, =, and a public key as 64 hex digits';
-const SAME_FILE = '--out, --connection and --slot name the same file: name each another';
+const SAME_FILE = 'the identity, --out, --connection and --slot have a file in common: name each another';
 const PROVISION = 'provision D/identity --out D/new';
 
 /** Command lines, split at spaces, that cannot run, and all that is said of them. `D` is a folder. */
@@ -140,6 +140,8 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     'two different pins for "a": make sure which is right, and start from a keyring without the other',
   ],
   [`${PROVISION} --slot D/new`, SAME_FILE],
+  ['provision D/identity --out D/identity --force', SAME_FILE],
+  [`${PROVISION} --slot D/identity --force`, SAME_FILE],
   [
     'provision D/identity --out D/text',
     'D/text exists. If you mean to replace the file, add --force. Replacing a keyring locks the client out of every hub that has pinned its static key; --keyring keeps that key',

@@ -113,8 +113,10 @@ async function provision(args: Arguments): Promise<Result> {
   const connection = readConnection(args, identity);
   const slot = args.text('slot');
   const paths = [out, connection?.path, slot].filter((path) => path !== undefined);
-  if (new Set(paths).size < paths.length) {
-    throw new CannotRun('--out, --connection and --slot name the same file: name each another');
+  if (new Set([source, ...paths]).size <= paths.length) {
+    throw new CannotRun(
+      'the identity, --out, --connection and --slot have a file in common: name each another',
+    );
   }
   const pins = args.texts('pin').map(readPin);
   const hubs = new Set([...args.texts('hub'), ...args.texts('hello').map(nodeIdOfFile)]);
