@@ -69,6 +69,8 @@ const area = areaOf(values.only);
 const LOOK_MS = 60_000;
 /** It is ended if it runs for so many seconds of a processor more, or for less than one until it is looked at again. */
 const MOST_SECONDS = 60;
+/** Tests of the shells wait for much. So quick ones are tried first: so many milliseconds of them, each with a short limit. */
+const QUICK_MS = 3500;
 /** How many mutants a process tries. */
 const MOST_MUTANTS = 300;
 const ENDLESS = 'it does not end';
@@ -94,6 +96,8 @@ process.on('exit', () => {
 /** Whether the run is to end with what it has. */
 let isStopping = false;
 let isTrying = false;
+/** How many mutants each test was the first to notice. */
+const noticedBy = new Map<string, number>();
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.on(signal, () => {
     if (isStopping || !isTrying) process.exit(130);
@@ -376,9 +380,14 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
       worker = await startLoaded(values.tests);
       tried = 0;
     };
-    const attemptHere = (mutant: Mutant): Promise<Verdict> => {
+    const attemptHere = async (mutant: Mutant): Promise<Verdict> => {
       tried++;
-      return attempt(worker, mutant);
+      const quick = area === 'shells' ? quickTests(mutant) : [];
+      const verdict =
+        quick.length === 0 ? {} : await attempt(worker, mutant, quick, baselines, quickLimitsOf);
+      if (verdict.by === undefined) return attempt(worker, mutant);
+      noticedBy.set(verdict.by, (noticedBy.get(verdict.by) ?? 0) + 1);
+      return verdict;
     };
     for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
       if (isStopping || performance.now() - began > 1000 * Number(values.seconds)) {
@@ -394,7 +403,7 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
         await renew();
         verdict = await attemptHere(mutant);
       }
-      if (verdict.isSpoilt || [ENDLESS, ENDED].includes(verdict.failure!)) await renew();
+      if (verdict.isSpoilt || !workers.has(worker)) await renew();
       if (verdict.by === undefined) verdict = await attemptInUnits(mutant);
       verdicts.set(mutant, verdict);
       const seconds = (performance.now() - began) / 1000;
@@ -416,11 +425,30 @@ async function attempt(
   { id }: Mutant,
   tests: readonly number[] = reaching(id),
   taken: readonly Baseline[] = baselines,
+  limitsFor = limitsOf,
 ): Promise<Verdict> {
-  const limits = tests.map((i) => limitsOf(taken[i]!));
+  const limits = tests.map((i) => limitsFor(taken[i]!));
   const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits });
+  if (verdict !== undefined) return verdict;
   const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
-  return verdict ?? { by: running.get(worker)!, failure: hasEnded ? ENDED : ENDLESS };
+  end(worker);
+  return { by: running.get(worker)!, failure: hasEnded ? ENDED : ENDLESS };
+}
+
+/** Those of the quick tests that reach a mutant first which noticed the most others for what they take. */
+function quickTests({ id }: Mutant): number[] {
+  const worth = (i: number): number => {
+    const { file, name, ms } = baselines[i]!;
+    return (noticedBy.get(`${file}: ${name}`) ?? 0) / (ms + 30);
+  };
+  let left = QUICK_MS;
+  return reaching(id)
+    .sort((a, b) => worth(b) - worth(a) || baselines[a]!.ms - baselines[b]!.ms)
+    .filter((i) => baselines[i]!.ms < QUICK_MS / 2 && (left -= baselines[i]!.ms) > 0);
+}
+
+function quickLimitsOf({ ms, ticks }: Baseline): Pick<Baseline, 'ms' | 'ticks'> {
+  return { ms: ms * 5 + 2500, ticks: ticks * 20 + 100_000 };
 }
 
 /** How long a test may take. In the shells as long as in `tools/test.ts`, so that what waits there in vain fails by itself. */
