@@ -301,5 +301,5 @@ export function sentenceOfCause({ cause, platformCode }: Finding, place: Place):
 export function readRetryAfter(header: string | undefined): number {
   const value = header?.trim() ?? '';
   const pause = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
-  return pause > 0 ? pause : 0; // NaN if it is neither
+  return Math.max(0, pause || 0); // NaN if it is neither
 }

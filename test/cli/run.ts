@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import * as assert from 'uvu/assert';
 import { main } from '../../cli/src/main.ts';
-import { longestWait, soon } from '../client/world.ts';
+import { late, longestWait, soon } from '../client/world.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -75,7 +75,7 @@ function runChild(program: string, args: readonly string[], input: string | Uint
     const output = { stdout: '', stderr: '' };
     const giveUp = setTimeout(() => {
       child.kill(); // the terminal hangs up on its program
-      reject(new Error(`has not ended: ${args.slice(1).join(' ')}\n${output.stdout}${output.stderr}`));
+      reject(late(`has not ended: ${args.slice(1).join(' ')}\n${output.stdout}${output.stderr}`));
     }, longestWait());
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));

@@ -46,7 +46,7 @@ test.before.each(async () => {
 test.after.each(async () => {
   for (const socket of sockets) socket.terminate();
   sockets = [];
-  await Promise.all(started.splice(0).map((each) => each.stop()));
+  await Promise.all(started.splice(0).map((each) => soon(each.stop())));
 });
 
 const started: HubServer[] = [];
@@ -69,7 +69,7 @@ async function start(options: Partial<HubServerOptions> = {}): Promise<HubServer
 }
 
 const closeCode = (socket: WebSocket): Promise<number> =>
-  new Promise((resolve) => socket.on('close', (code) => resolve(code)));
+  soon(new Promise((resolve) => socket.on('close', (code) => resolve(code))));
 
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
 function dial(
@@ -587,10 +587,12 @@ test('a hub answers with the context of the request, whole, and adds its session
   );
 });
 
-test('a connection that is not ready in time ends', async () => {
+test('a connection that is not ready in time is cut, not refused', async () => {
   const one = await start({ handshakeTimeout: 20 });
   const client = dial('kiosk-7', new Promise(() => {}), one.url);
+  const code = closeCode(client.socket);
   await client.reaches('ended');
+  assert.is(await code, 1006); // 1008 would say that the client is refused
   const other = dial('kiosk-8', undefined, (await start({ handshakeTimeout: 60_000 })).url);
   await other.reaches('ready');
 });
@@ -718,7 +720,7 @@ test('a hub takes connections from an HTTP server of the caller, and leaves it i
   const { port } = server.address() as { port: number };
   await dial('kiosk-7', undefined, `ws://127.0.0.1:${port}`).reaches('ready');
   assert.is(await (await fetch(`http://127.0.0.1:${port}/`)).text(), 'a page');
-  await behind.stop();
+  await soon(behind.stop());
   assert.is(behind.connections.size, 1); // until its socket has closed
   await until(() => behind.connections.size === 0);
   server.closeAllConnections();

@@ -56,7 +56,7 @@ test.before.each(async () => {
 test.after.each(async () => {
   for (const client of opened) client.end();
   opened = [];
-  await hub.stop();
+  await soon(hub.stop());
   await broker.stop();
 });
 
@@ -237,7 +237,7 @@ test('a hub waits for a second before it connects again if its options do not sa
 test('a hub that was stopped while its broker is away does not connect again', async () => {
   broker.drop();
   await until(() => lost > 0);
-  await hub.stop();
+  await soon(hub.stop());
   await new Promise((resolve) => setTimeout(resolve, 60));
   assert.is(lost, 1);
 });
@@ -278,7 +278,7 @@ test('a hub that has stopped leaves no timer behind', async () => {
     await connectAs('kiosk-7').ask('hello');
     assert.ok(timers.running.includes('mqtt-hub'));
     for (const client of opened) client.end();
-    await hub.stop();
+    await soon(hub.stop());
     await timers.areOver();
   } finally {
     timers.leave();

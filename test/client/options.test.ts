@@ -55,6 +55,8 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a misspelt deadline of the requests', { requests: { deadlines: { wait: 1 } } }],
   ['a deadline of requests that no timer takes', { requests: { deadlines: { idle: 3e9 } } }],
   ['a session that is none', { session: 7 }],
+  ['a value that an option of the session cannot have', { session: { trust: 'everyone' } }],
+  ['a suite of the session that does not exist', { session: { suites: ['25519_None_SHA256'] } }],
   ['a session that is null', { session: null }],
   ['a policy that is a list', { policy: [] }],
   ['a time between pings that no timer takes', { pingEvery: Number.POSITIVE_INFINITY }],

@@ -18,7 +18,7 @@ const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lob
 
 /** How the first connection of a client ends that trusts pinned hubs only: `ready`, or the code of an error. */
 function outcome(url: string, stored: Keyring): Promise<string> {
-  return new Promise((resolve) => {
+  const ended = new Promise<string>((resolve) => {
     let keyring = stored;
     const client = connect({
       identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: url } }),
@@ -37,6 +37,7 @@ function outcome(url: string, stored: Keyring): Promise<string> {
       client.end();
     });
   });
+  return soon(ended);
 }
 
 test('a client that trusts only pinned hubs connects to no other hub', async () => {
@@ -51,7 +52,7 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
   });
   assert.is(await soon(outcome(hub.url, provisioned)), 'unknown-hub');
   assert.is(await soon(outcome(hub.url, pinned)), 'ready');
-  await hub.stop();
+  await soon(hub.stop());
 });
 
 test('a client waits as long as a server that refuses the WebSocket asks, within the policy', async () => {

@@ -185,19 +185,32 @@ export class World {
   }
 }
 
-/** How long something may take that a test waits for, in milliseconds: half of what tools/test.ts gives the test, also on a busy machine. */
+/** Whether a test of this file has waited in vain. */
+let hasWaited = false;
+
+/**
+ * How long something may take that a test waits for, in milliseconds: half of what tools/test.ts gives the test, also on a busy machine.
+ * When one test has waited in vain, the others of its file wait a tenth of that.
+ */
 export function longestWait(): number {
-  return Math.min(60_000, 10_000 * Math.max(1, loadavg()[0]! / availableParallelism()));
+  const longest = hasWaited ? 1000 : 10_000;
+  return Math.min(60_000, longest * Math.max(1, loadavg()[0]! / availableParallelism()));
+}
+
+/** The error of a test that has waited in vain. */
+export function late(message: string): Error {
+  hasWaited = true;
+  return new Error(message);
 }
 
 /** What a promise resolves to. Rejects if it does not settle, before the test would be ended. */
 export async function soon<T>(promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('what this test waits for does not come')), longestWait());
+  const waited = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late('what this test waits for does not come')), longestWait());
   });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, waited]);
   } finally {
     clearTimeout(timer);
   }
@@ -227,7 +240,7 @@ export function turnsOf(client: Pick<Client, 'on'>): string[] {
 /** Waits until something holds, and throws if it does not come to hold. */
 export async function until(holds: () => boolean): Promise<void> {
   for (const began = performance.now(); !holds(); ) {
-    if (performance.now() - began > longestWait()) throw new Error(`it never holds that ${holds}`);
+    if (performance.now() - began > longestWait()) throw late(`it never holds that ${holds}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }

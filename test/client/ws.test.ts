@@ -52,7 +52,7 @@ let servers: WebSocketServer[] = [];
 
 async function restart(staticKey: Uint8Array = hubStatic): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
-  await hub?.stop();
+  await soon(Promise.resolve(hub?.stop()));
   hub = await serveHub({ tls, port, nodeId: NODE_ID, staticKey, clients });
 }
 
@@ -70,7 +70,7 @@ test.after.each(() => {
   servers = [];
 });
 test.after(async () => {
-  await hub.stop();
+  await soon(hub.stop());
   rmSync(folder, { recursive: true });
 });
 
@@ -165,7 +165,7 @@ test('a request is rejected with the cause when no connection can be made in tim
 
 test('a request waits for a hub that is not there yet', async () => {
   const { port } = new URL(hub.url);
-  await hub.stop();
+  await soon(hub.stop());
   const client = connect();
   const asked = client.ask('hello');
   await client.next(isDial);
@@ -190,7 +190,7 @@ test('asks a person when the derivation fails', async () => {
 });
 
 test('makes no connection after end, not even a scheduled one', async () => {
-  await hub.stop();
+  await soon(hub.stop());
   const client = connect({ policy: { basePause: 50 } });
   await client.next(isDial);
   client.end();
@@ -261,7 +261,7 @@ test('parses the certificate of the authority once, however often it connects', 
     client.end();
   } finally {
     Object.assign(tlsModule, { createSecureContext });
-    await other.stop();
+    await soon(other.stop());
   }
   assert.equal(parsed, [ca]);
 });
@@ -289,7 +289,7 @@ test('closes the WebSocket with the code of the session', async () => {
     socket.send('no envelope');
   });
   connect({ allowPlaintext: true }, address);
-  assert.is(await code, 1008);
+  assert.is(await soon(code), 1008);
 });
 
 test('a message that cannot be written ends the connection, however long the hub takes to close it', async () => {
@@ -428,7 +428,7 @@ function connectPage(): Client {
 
 /** Stops the hub, and waits until the client has lost it. */
 async function goAway(client: Client): Promise<void> {
-  await hub.stop();
+  await soon(hub.stop());
   await until(() => client.state !== 'ready');
 }
 
