@@ -586,6 +586,7 @@ test('yes makes chat trust another key, and is not a question for the hub', asyn
   assert.is(code, 0);
   assert.not.match(stdout, /You said: yes|yyee/);
   assert.is(stdout.split('presents the key').length, 2); // it is told once
+  assert.ok(linesOf(stdout).includes('connecting again'), stdout); // at once
 });
 
 test('yes makes ask trust another key, and ask again', async () => {

@@ -792,6 +792,9 @@ function general(text: string): string {
     .replace(/\d{4}-\d\d-\d\d/g, (day) => `DAY ${Math.round((Date.parse(day) - TODAY) / DAY)}`);
 }
 
+/** Whether a run has left a connection open. */
+let leavesOpen = false;
+
 for (const [what, step, code, platformCode, args, said] of FAULTS) {
   test(`explains ${what}`, async () => {
     const result = await doctor(...(await args()), '--json');
@@ -810,7 +813,10 @@ for (const [what, step, code, platformCode, args, said] of FAULTS) {
     );
     if (typeof said === 'string') assert.is(general(fault!.text), said);
     else assert.match(fault!.text, said);
-    if (step !== 'HTTP') await until(() => sockets.size === 0); // it leaves no connection open
+    if (step === 'HTTP' || leavesOpen) return; // over HTTPS it takes leave with a request
+    leavesOpen = true; // so that the others need not wait, too
+    await until(() => sockets.size === 0);
+    leavesOpen = false;
   });
 }
 

@@ -6,6 +6,7 @@ import fs, {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -491,13 +492,22 @@ test('refuses a directory below one in which others may write', async () => {
   }
 });
 
-test('refuses a directory in which others may write', async () => {
+test('refuses a directory in which its group or others may write', async () => {
   mkdirSync(folder.at('shared'));
-  chmodSync(folder.at('shared'), 0o777);
   out = folder.at('shared/keyring.json');
-  const { code, stderr } = await provision();
-  assert.is(code, 2);
-  assert.match(stderr, /others may write to the directory/);
+  for (const mode of [0o777, 0o720, 0o702]) {
+    chmodSync(folder.at('shared'), mode);
+    const { code, stderr } = await provision();
+    const said = 'so they could replace the file: chmod go-w it, or choose another';
+    const place = realpathSync(folder.at('shared'));
+    assert.equal(
+      [code, stderr],
+      [2, `hub-protocol: others may write to the directory ${place}, ${said}\n`],
+      mode.toString(8),
+    );
+  }
+  chmodSync(folder.at('shared'), 0o1777); // as /tmp: nobody else can replace the file
+  assert.is((await provision()).code, 0);
 });
 
 test('refuses the keyring of another identity', async () => {

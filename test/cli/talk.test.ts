@@ -408,15 +408,18 @@ test('a hub listens on port 5679 unless it is told otherwise', async () => {
   }
 });
 
-test('a hub says which port it cannot listen on, and why', async () => {
+test('a hub listens for this machine alone, and says which port it cannot listen on, and why', async () => {
   const { listen } = Server.prototype;
-  Server.prototype.listen = function (this: Server) {
+  let given: unknown[] = [];
+  Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+    given = args;
     const denied = Object.assign(new Error('denied'), { code: 'EACCES', syscall: 'listen' });
     queueMicrotask(() => this.emit('error', denied));
     return this;
   } as typeof listen;
   try {
     const { code, stderr } = await run(['hub', NO_FOLDER, '--port', '80']);
+    assert.equal(given, [80, '127.0.0.1']); // for this machine alone
     const said = 'cannot listen on port 80 (EACCES): choose another with --port';
     assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`]);
   } finally {

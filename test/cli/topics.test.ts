@@ -37,33 +37,45 @@ client id  client-[access key]
   });
 });
 
+/** The prefix of the topics, what else the identity has, and what is shown of the prefix. */
+const PREFIXES: readonly (readonly [
+  what: string,
+  prefix: string,
+  more: object,
+  mqtt: object,
+  shown: string,
+])[] = [
+  ['the access key', 'a/client-AKEY-12345/AKEY-12345', {}, {}, 'a/[access key]/[access key]'],
+  ['the crypto key', 'CRYPTO-1/AKEY-12345', { crypto_key: 'CRYPTO-1' }, {}, '[access key]/[access key]'],
+  ['the password', 'my-horse/AKEY-12345', { password: 'my-horse' }, {}, '[access key]/[access key]'],
+  ['the user name', 'mqtt-user/AKEY-12345', {}, {}, '[access key]/[access key]'],
+  [
+    'the password of the broker',
+    'BROKER-1/AKEY-12345',
+    {},
+    { password: 'BROKER-1' },
+    '[access key]/[access key]',
+  ],
+  ['six characters', 'xsecretx/AKEY-12345', { password: 'secret' }, {}, '[access key]/[access key]'],
+  ['five characters as a level', 'horse/AKEY-12345', { password: 'horse' }, {}, '[access key]/[access key]'],
+  ['five characters only as a level', 'horses/AKEY-12345', { password: 'horse' }, {}, 'horses/[access key]'],
+];
+for (const [what, topic_prefix, more, mqtt, expected] of PREFIXES) {
+  test(`topics hides ${what} in a topic`, async () => {
+    const issued = { ...IDENTITY, ...more, mqtt: { ...IDENTITY.mqtt, ...mqtt, topic_prefix } };
+    const { stdout } = await run(['topics', folder.write('secret.json', issued)]);
+    const [publish, subscribe, status] = stdout.split('\n').map((line) => line.slice(11));
+    assert.equal(
+      [publish, subscribe, status],
+      ['in', 'out', 'status'].map((end) => `${expected}/${end}`),
+    );
+  });
+}
+
 test('a short secret hides no ordinary word of a topic, only a level that is the secret', async () => {
   const mqtt = { ...IDENTITY.mqtt, username: 'hub', password: 'b', topic_prefix: 'hivemind/hub-1/b' };
   const short = folder.write('short.json', { ...IDENTITY, access_key: 'b', mqtt });
   assert.match((await run(['topics', short])).stdout, /^publish {4}hivemind\/hub-1\/\[access key\]\/in$/m);
-});
-
-test('topics hides the crypto key, too, if it is in a topic', async () => {
-  const crypto_key = 'CRYPTO-KEY-12345';
-  const mqtt = { ...IDENTITY.mqtt, topic_prefix: `hivemind/${crypto_key}/AKEY-12345` };
-  const { stdout } = await run(['topics', folder.write('crypto.json', { ...IDENTITY, crypto_key, mqtt })]);
-  assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
-});
-
-test('topics hides the password of the broker, too, if it is in a topic', async () => {
-  const mqtt = {
-    ...IDENTITY.mqtt,
-    password: 'BROKER-12345',
-    topic_prefix: 'hivemind/BROKER-12345/AKEY-12345',
-  };
-  const { stdout } = await run(['topics', folder.write('broker.json', { ...IDENTITY, mqtt })]);
-  assert.match(stdout, /^status {5}hivemind\/\[access key\]\/\[access key\]\/status$/m);
-});
-
-test('topics hides a level in which the access key comes after something else', async () => {
-  const mqtt = { ...IDENTITY.mqtt, topic_prefix: 'hivemind/client-AKEY-12345/AKEY-12345' };
-  const { stdout } = await run(['topics', folder.write('inside.json', { ...IDENTITY, mqtt })]);
-  assert.match(stdout, /^publish {4}hivemind\/\[access key\]\/\[access key\]\/in$/m);
 });
 
 test('topics prints them for scripts with --secrets', async () => {
