@@ -1,9 +1,13 @@
 /** `hub-protocol explain` on messages: what was changed, lost or overtaken on the way, and what a side says itself. */
+import { parseJson, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { changedMessage } from '../../cli/src/explain/arrivals.ts';
-import { strippedPayloads } from '../../cli/src/explain/differences.ts';
+import { codeThatSpeaks } from '../../cli/src/explain/codes.ts';
+import { payloadDifference, strippedPayloads } from '../../cli/src/explain/differences.ts';
 import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
+import { explain } from '../../cli/src/explain/explain.ts';
+import type { Failure, Recording } from '../../cli/src/explain/recording.ts';
 import { shownList } from '../../cli/src/shown.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { CryptoProvider, JsonObject, LocalError } from '../../src/index.ts';
@@ -583,6 +587,334 @@ test('an encrypted message in place of a cleartext one of the same length is lik
   });
   assert.ok(isOver);
   assert.match(blames({ client, hub }, 'message-order', 'likely'), /since it has the same length/);
+});
+
+const changed = (at: string, sent: string, seen: string): string =>
+  `in ${at} the hub sent ${sent}, and the client saw ${seen}: somebody changed it on the way, or the two do not belong to the same connection`;
+const rewritten = (at: string, sent: string, seen: string): string =>
+  `a number was rewritten: in ${at} the hub sent ${sent}, and the client saw ${seen}. Something on the way parses JSON and writes it again; it has to keep each number as it came`;
+const stripped = (what: string, list: string): string =>
+  `the hub offered ${what} in noise.${list}, and the client did not see it: somebody removed it on the way`;
+const [N60, N61, V57, V70] = ['n'.repeat(60), 'n'.repeat(61), 'v'.repeat(57), 'v'.repeat(70)] as const;
+
+/** What the hub sent and the client saw, as JSON; the first byte that differs, where it is, and what is said of it. */
+const DIFFERENCES: readonly (readonly [
+  payload: 'HELLO' | 'HANDSHAKE',
+  hub: string,
+  client: string,
+  difference?: readonly [offset: number, path: string, name: string, text: string],
+])[] = [
+  ['HELLO', '{"a":1,"b":[1]}', '{"b":[1], "a":1}'],
+  [
+    'HELLO',
+    '{"a":{"b":1,"c":2}}',
+    '{"a":{"b":1,"c":3}}',
+    [16, 'a.c', 'hello-changed', changed('a.c of HELLO', '2', '3')],
+  ],
+  [
+    'HELLO',
+    '{"a":[1,2]}',
+    '{"a":[1]}',
+    [7, 'a[1]', 'hello-changed', changed('a[1] of HELLO', '2', 'nothing')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"a":[1]}',
+    '{"a":[1,{"x":null}]}',
+    [7, 'a[1]', 'offer-changed', changed('a[1] of HANDSHAKE', 'nothing', '{"x":null}')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"x y":"a\\u001b"}',
+    '{"x y":["b"]}',
+    [7, '["x y"]', 'offer-changed', changed('["x y"] of HANDSHAKE', '"a\\u001b"', '["b"]')],
+  ],
+  ['HELLO', `{"${N60}":1}`, '{}', [1, N60, 'hello-changed', changed(`${N60} of HELLO`, '1', 'nothing')]],
+  [
+    'HELLO',
+    `{"${N61}":1}`,
+    '{}',
+    [
+      1,
+      `["${'n'.repeat(57)}…"]`,
+      'hello-changed',
+      changed(`["${'n'.repeat(57)}…"] of HELLO`, '1', 'nothing'),
+    ],
+  ],
+  [
+    'HELLO',
+    `{"a":"${V70}"}`,
+    `{"a":["${V70}"]}`,
+    [5, 'a', 'hello-changed', changed('a of HELLO', `"${V57}…"`, `["${V57}…`)],
+  ],
+  [
+    'HELLO',
+    `{"a":{"b":"${'v'.repeat(52)}"}}`,
+    `{"a":["${'v'.repeat(56)}"]}`,
+    [5, 'a', 'hello-changed', changed('a of HELLO', `{"b":"${'v'.repeat(52)}"}`, `["${'v'.repeat(56)}"]`)],
+  ],
+  ['HELLO', '{"é":1,"z":1}', '{"é":2,"z":2}', [5, 'z', 'hello-changed', changed('z of HELLO', '1', '2')]],
+  ['HELLO', '{"a":1}', '{"a":1.0}', [6, 'a', 'number-rewritten', rewritten('a of HELLO', '1', '1.0')]],
+  ['HELLO', '{"a":1}', '{"a":1.5}', [6, 'a', 'hello-changed', changed('a of HELLO', '1', '1.5')]],
+  ['HELLO', '{"a":1}', '{"a":"1"}', [5, 'a', 'hello-changed', changed('a of HELLO', '1', '"1"')]],
+  ['HELLO', '{"a":"1"}', '{"a":1}', [5, 'a', 'hello-changed', changed('a of HELLO', '"1"', '1')]],
+  [
+    'HELLO',
+    '{"noise":{"suites":["s","t"]}}',
+    '{"noise":{"suites":["s"]}}',
+    [23, 'noise.suites[1]', 'hello-changed', changed('noise.suites[1] of HELLO', '"t"', 'nothing')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"suites":["s","t","u"]}}',
+    '{"noise":{"suites":["t"]}}',
+    [21, 'noise.suites[0]', 'suites-stripped', stripped('s, u', 'suites')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"patterns":["p",7],"suites":["s","t"]}}',
+    '{"noise":{"patterns":["p"],"suites":["s"]}}',
+    [25, 'noise.patterns[1]', 'patterns-stripped', stripped('7', 'patterns')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"suites":["s","t","u"]}}',
+    '{"noise":{"suites":["t","s"]}}',
+    [21, 'noise.suites[0]', 'offer-changed', changed('noise.suites[0] of HANDSHAKE', '"s"', '"t"')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"suites":["s","t"]}}',
+    '{"noise":{"suites":["s","x"]}}',
+    [25, 'noise.suites[1]', 'offer-changed', changed('noise.suites[1] of HANDSHAKE', '"t"', '"x"')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"suites":["s"]}}',
+    '{"noise":1}',
+    [9, 'noise', 'suites-stripped', stripped('s', 'suites')],
+  ],
+  [
+    'HANDSHAKE',
+    '{"noise":{"suites":["s"]}}',
+    '{"noise":{"suites":["s","t"]}}',
+    [23, 'noise.suites[1]', 'offer-changed', changed('noise.suites[1] of HANDSHAKE', 'nothing', '"t"')],
+  ],
+];
+
+for (const [payload, hub, client, difference] of DIFFERENCES) {
+  test(`says how ${payload} ${client} differs from ${hub}`, () => {
+    const found = payloadDifference(payload, parseJson(hub) as JsonObject, parseJson(client) as JsonObject);
+    const [offset, path, name, text] = difference ?? [];
+    assert.equal(found, difference && { payload, offset, path, name, text });
+  });
+}
+
+test('tries each payload from which a list lost names, or which lost a field', () => {
+  const hello = { a: 1, 'b c': 2 };
+  const noise = { patterns: ['p', 7], suites: ['s'], z: 0 };
+  const lost = (what: string): string => `the client did not see ${what}: somebody removed it on the way`;
+  const from = (list: string, removed: string, left: unknown[]): object => {
+    const text = lost(`${removed} in noise.${list}, which the hub offered`);
+    return { name: `${list}-stripped`, text, hello, offer: { noise: { ...noise, [list]: left }, x: 1 } };
+  };
+  assert.equal(
+    [...strippedPayloads(hello, { noise, x: 1 })],
+    [
+      from('patterns', 'p, 7', []),
+      from('patterns', '7', ['p']),
+      from('patterns', 'p', [7]),
+      from('suites', 's', []),
+      {
+        name: 'hello-changed',
+        text: lost('the field "a" of HELLO'),
+        hello: { 'b c': 2 },
+        offer: { noise, x: 1 },
+      },
+      {
+        name: 'hello-changed',
+        text: lost('the field "b c" of HELLO'),
+        hello: { a: 1 },
+        offer: { noise, x: 1 },
+      },
+      { name: 'offer-changed', text: lost('the field "noise" of HANDSHAKE'), hello, offer: { x: 1 } },
+      { name: 'offer-changed', text: lost('the field "x" of HANDSHAKE'), hello, offer: { noise } },
+    ],
+  );
+  const lists = (count: number): number =>
+    [...strippedPayloads({}, { noise: { suites: new Array(count).fill('s') } })].length - 1;
+  assert.equal([8, 9].map(lists), [255, 0]);
+  const fields = (count: number): JsonObject =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
+  assert.equal(
+    [64, 65].map((count) => [...strippedPayloads(fields(count), fields(count))].length),
+    [128, 128],
+  );
+});
+
+/** A case with the recording of one side, which ended so. */
+function endedWith(role: 'client' | 'hub', failure: Partial<Failure>, more: Partial<Recording> = {}): Case {
+  const recording = play({ client: withPsk(wrongPsk) })[role];
+  const ending = {
+    isOwn: true,
+    isLocal: false,
+    state: 'awaiting-offer',
+    closeCode: undefined,
+    status: undefined,
+  };
+  const ended = { ...recording, hidden: [], failure: { ...ending, ...failure } as Failure, ...more };
+  return new Case({ [role]: ended, derive: knownPsk, mistakenPsks: () => [] });
+}
+
+const [ENVELOPE, MESSAGE, OFFER] = ['bad-envelope', 'bad-message', 'offer'] as const;
+/** The name of the cause for each code of a failed session, and whether that is certain. */
+const CAUSES: { readonly [code: string]: readonly [name: string, certainty: string] } = {
+  'bad-utf8': [ENVELOPE, 'likely'],
+  'bad-json': [ENVELOPE, 'likely'],
+  'duplicate-key': [ENVELOPE, 'likely'],
+  'lone-surrogate': [ENVELOPE, 'likely'],
+  'json-depth': [ENVELOPE, 'likely'],
+  'envelope-too-large': [ENVELOPE, 'likely'],
+  'bad-envelope': [ENVELOPE, 'likely'],
+  'bad-payload': [ENVELOPE, 'likely'],
+  'bad-hex': [MESSAGE, 'likely'],
+  'message-too-short': [MESSAGE, 'likely'],
+  'message-too-long': [MESSAGE, 'likely'],
+  'low-order-key': [MESSAGE, 'likely'],
+  'bad-handshake-payload': [MESSAGE, 'certain'],
+  'empty-plaintext': [MESSAGE, 'certain'],
+  'unknown-marker': [MESSAGE, 'certain'],
+  'chunk-without-start': [MESSAGE, 'certain'],
+  'message-while-open': [MESSAGE, 'certain'],
+  'missing-node-id': [OFFER, 'likely'],
+  'bad-node-id': [OFFER, 'likely'],
+  'protocol-version': [OFFER, 'likely'],
+  'bad-offer': [OFFER, 'likely'],
+  'not-offered': [OFFER, 'likely'],
+  'handshake-before-hello': ['message-order', 'likely'],
+  'unexpected-message': ['message-order', 'likely'],
+  'text-after-ready': ['session-lost', 'likely'],
+  'unknown-hub': ['unknown-hub', 'likely'],
+  'hub-key-changed': ['hub-replaced', 'certain'],
+  'client-key-changed': ['client-key-lost', 'certain'],
+};
+
+test('takes each code of a failed session for its cause, and is certain only of what was authenticated', () => {
+  for (const role of ['client', 'hub'] as const) {
+    for (const code of Object.keys(REMOTE_ERRORS) as RemoteCode[]) {
+      const found = codeThatSpeaks(endedWith(role, { code }));
+      if (code === 'no-common-suite' || code === 'no-common-pattern') {
+        assert.is(found?.name, 'offer');
+        continue;
+      }
+      const [name, certainty] = CAUSES[code] ?? [];
+      if (name === undefined) {
+        assert.is(found, undefined, code);
+        continue;
+      }
+      const other = role === 'client' ? 'hub' : 'client';
+      const way = `. Or a message was changed, lost, repeated or overtaken on the way: the ${other}'s recording shows whether`;
+      const text = `${REMOTE_ERRORS[code].means} (${code}, at the ${role} in state awaiting-offer)`;
+      assert.equal(found, { name, certainty, text: certainty === 'certain' ? text : text + way });
+    }
+  }
+});
+
+test('takes for certain what a failed session says, if the messages or the greeting arrived as they were sent', () => {
+  for (const [role, code, fact, certainty] of [
+    ['client', 'bad-offer', 'payloads', 'certain'],
+    ['client', 'unknown-hub', 'payloads', 'certain'],
+    ['hub', 'not-offered', 'payloads', 'likely'],
+    ['client', 'bad-json', 'payloads', 'likely'],
+    ['client', 'bad-json', 'messages', 'certain'],
+    ['hub', 'not-offered', 'messages', 'certain'],
+    ['client', 'text-after-ready', 'messages', 'likely'],
+    ['client', 'bad-offer', 'psks', 'likely'],
+  ] as const) {
+    const examined = endedWith(role, { code });
+    examined.agree(fact, '');
+    assert.is(codeThatSpeaks(examined)?.certainty, certainty, `${role} ${code} ${fact}`);
+  }
+});
+
+/** What one side recorded, and at which message the handshake failed. */
+const POINTS: readonly (readonly [
+  role: 'client' | 'hub',
+  code: string,
+  failure: object,
+  more: object,
+  point?: readonly [index: number, reader: string, isRecorded: boolean],
+])[] = [
+  ['client', 'not-authentic', { state: 'ready' }, { opened: 0 }, [3, 'client', true]],
+  ['client', 'not-authentic', { state: 'ready' }, { opened: 1 }],
+  ['hub', 'prologue-differs', { state: 'awaiting-message-1' }, {}, [0, 'hub', true]],
+  ['hub', 'kk-failed', { state: 'awaiting-message-1' }, {}, [0, 'hub', true]],
+  ['hub', 'psk-differs', { state: 'awaiting-message-1' }, {}],
+  ...(['psk-differs', 'kk-failed', 'static-key-not-authentic', 'payload-not-authentic'] as const).flatMap(
+    (code) =>
+      [
+        ['client', code, { state: 'awaiting-message-2' }, {}, [1, 'client', true]],
+        ['hub', code, { state: 'awaiting-message-3' }, {}, [2, 'hub', true]],
+      ] as const,
+  ),
+  ['client', 'bad-json', { state: 'awaiting-message-2' }, {}],
+  ['client', 'negotiation-refused', { isOwn: false }, {}, [0, 'hub', false]],
+  ['client', 'kk-refused', { isOwn: false }, {}, [0, 'hub', false]],
+  ['client', 'client-key-refused', { isOwn: false }, { pattern: 'XXpsk2' }, [2, 'hub', false]],
+  ['client', 'refused', { isOwn: false }, { pattern: 'XXpsk2' }, [2, 'hub', false]],
+  ['client', 'refused', { isOwn: false }, { pattern: 'KKpsk0' }, [3, 'hub', false]],
+  ['hub', 'dropped', { isOwn: false, state: 'awaiting-message-3' }, {}, [1, 'client', false]],
+  ['hub', 'dropped', { isOwn: false, state: 'awaiting-first-message' }, {}, [1, 'client', false]],
+  ['hub', 'dropped', { isOwn: false, state: 'awaiting-message-1' }, {}],
+  ['client', 'dropped', { isOwn: false, state: 'awaiting-message-3' }, {}],
+];
+
+test('finds the message at which a handshake failed', () => {
+  for (const [role, code, failure, more, point] of POINTS) {
+    const found = endedWith(role, { code, ...failure } as Partial<Failure>, more).point;
+    const [index, reader, isRecorded] = point ?? [];
+    assert.equal(found, point && { index, reader, isRecorded }, `${role} ${code} ${JSON.stringify(failure)}`);
+  }
+});
+
+test('tells how each side saw the end', () => {
+  const told = (role: 'client' | 'hub', failure: object, more: object = {}): readonly string[] =>
+    explain(endedWith(role, { code: 'dropped', ...failure } as Partial<Failure>, more).evidence).happened;
+  const state = 'awaiting-message-2';
+  for (const [failure, more, said] of [
+    [
+      { isOwn: false, state },
+      {},
+      ['the connection ended while the client was in state awaiting-message-2: dropped'],
+    ],
+    [
+      { isOwn: false, state, closeCode: 1008 },
+      {},
+      ['the connection ended while the client was in state awaiting-message-2, with 1008: dropped'],
+    ],
+    [
+      { isOwn: false, state, closeCode: 1006, status: 401 },
+      {},
+      ['the connection ended while the client was in state awaiting-message-2, with HTTP 401: dropped'],
+    ],
+    [{ state, code: 'bad-json' }, {}, ['the client gave up in state awaiting-message-2: bad-json']],
+    [
+      { state, code: 'bad-json' },
+      { sessions: 2 },
+      [
+        "the client's recording has 2 sessions: this is about the last one",
+        'the client gave up in state awaiting-message-2: bad-json',
+      ],
+    ],
+    [{}, { failure: undefined, isReady: true }, ["the client's handshake was done"]],
+    [
+      {},
+      { failure: undefined, isReady: false },
+      ["the client's recording ends in the middle of the handshake"],
+    ],
+  ] as const) {
+    assert.equal(told('client', failure, more), said);
+  }
 });
 
 test.run();
