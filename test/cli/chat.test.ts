@@ -700,6 +700,19 @@ test('chat shows the prompt again after a derivation, with what was typed meanwh
   );
 });
 
+test('chat writes what happens above all lines of what was typed', async () => {
+  const keyring = folder.at('above.keyring.json');
+  copyFileSync(folder.at('hub/identity.keyring.json'), keyring);
+  forgetPsk(keyring);
+  const steps = [
+    ['█', 'x'.repeat(50)],
+    ['connected to hub.localhost', '\u0003'],
+  ] as const;
+  const { stdout } = await runOnTerminal(['chat', identity, '--keyring', keyring], steps, 40);
+  const up = '\u001b[1A\u001b[1G\u001b[0J'; // to the first of two lines
+  assert.ok(stdout.includes(`${up}connected to hub.localhost`), JSON.stringify(stdout));
+});
+
 test('chat writes what happens from the first column of the terminal', async () => {
   const { stdout } = await runOnTerminal(['chat', identity], [['connected to hub.localhost', '\u0004']]);
   assert.ok(stdout.includes('\u001b[1G\u001b[0Jconnected to hub.localhost'), JSON.stringify(stdout));

@@ -34,9 +34,9 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
 import { verify } from '../../cli/src/reach.ts';
-import { until, withTimers } from '../client/world.ts';
+import { Timers, until, withTimers } from '../client/world.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
-import { Folder, IDENTITY, type Run, run, runProgram, SECRETS } from './run.ts';
+import { Folder, IDENTITY, type Run, run, runOnTerminal, runProgram, SECRETS } from './run.ts';
 
 const test = suite('doctor');
 const folder = new Folder();
@@ -859,6 +859,27 @@ ok     answer      "You said: hello"
 No fault was found.
 `,
   );
+});
+
+test('ends its client with the run: that connects no more', async () => {
+  for (const greet of [says(HELLO, offer(OLD_PAYLOAD)), (socket: WebSocket) => socket.terminate()]) {
+    const timers = new Timers();
+    timers.watch();
+    try {
+      assert.is((await examine(greet)).code, 1);
+      assert.not.ok(timers.running.includes('client'), String(timers.running));
+    } finally {
+      timers.leave();
+    }
+  }
+});
+
+test('shows on a terminal that it derives the PSK, and removes that', async () => {
+  const { code, stdout } = await runOnTerminal(['doctor', await hub(), ...CA], []);
+  assert.is(code, 0, stdout);
+  const [bars, rest] = stdout.split('\r\u001b[Kok ');
+  assert.ok(bars!.includes('█ deriving the pre-shared key'), JSON.stringify(bars));
+  assert.match(rest!, /^ {4}address .*\r\nNo fault was found\.\r\n$/s);
 });
 
 test('names the way out of an old hub, and its versions', async () => {

@@ -922,8 +922,29 @@ for (const [what, args, message] of [
     /line 2 is not a JSON object/,
   ],
   ['another version', [folder.write('v.txt', '{"recording":2,"role":"hub"}')], /another version/],
-  ['payloads of a third side', [recording, other, '--hello', recording], /both did: leave it out/],
-  ['a key of the wrong length', [recording, '--psk', key], /expected 32 bytes, in hex or base64/],
+  ...['hello', 'offer'].map(
+    (name) =>
+      [
+        `${name} of a third side`,
+        [recording, other, `--${name}`, recording],
+        `hub-protocol: --${name} is of the side that made no recording, and both did: leave it out\n`,
+      ] as const,
+  ),
+  ...(
+    [
+      ['psk', 'the PSK'],
+      ['hub-psk', 'the PSK'],
+      ['hub-key', 'a private key'],
+      ['client-key', 'a private key'],
+    ] as const
+  ).map(
+    ([name, what]) =>
+      [
+        `a key of the wrong length for --${name}`,
+        [recording, `--${name}`, key],
+        `hub-protocol: ${key} is not ${what}: expected 32 bytes, in hex or base64\n`,
+      ] as const,
+  ),
   ['what is no keyring', [recording, '--keyring', key], /is not a keyring/],
   ['two passwords', [recording, '--password', '--identity', key], /one of --password and --identity/],
 ] as const) {
@@ -931,7 +952,8 @@ for (const [what, args, message] of [
     const { code, stdout, stderr } = await explain(args);
     assert.is(code, 2);
     assert.is(stdout, '');
-    assert.match(stderr, message);
+    if (typeof message === 'string') assert.is(stderr, message);
+    else assert.match(stderr, message);
   });
 }
 
