@@ -2,12 +2,13 @@
 import { parseJson, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CannotRun } from '../../cli/src/command.ts';
 import { changedMessage } from '../../cli/src/explain/arrivals.ts';
 import { codeThatSpeaks } from '../../cli/src/explain/codes.ts';
 import { payloadDifference, strippedPayloads } from '../../cli/src/explain/differences.ts';
 import { Case, type Evidence } from '../../cli/src/explain/evidence.ts';
 import { explain } from '../../cli/src/explain/explain.ts';
-import type { Failure, Recording } from '../../cli/src/explain/recording.ts';
+import { type Failure, type Recording, readRecording } from '../../cli/src/explain/recording.ts';
 import { shownList } from '../../cli/src/shown.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { CryptoProvider, JsonObject, LocalError } from '../../src/index.ts';
@@ -914,6 +915,201 @@ test('tells how each side saw the end', () => {
     ],
   ] as const) {
     assert.equal(told('client', failure, more), said);
+  }
+});
+
+// What a recording says
+
+const HEADER = { recording: 1, role: 'client', publicKey: '11'.repeat(32) };
+const recordingOf = (...lines: object[]): Recording =>
+  readRecording('x', Buffer.from(lines.map((line) => JSON.stringify(line)).join('\n')));
+const call = (state: string): object => ({ call: 'receive', state, text: '{}' });
+const opens = { call: 'receive', state: 'ready', isText: false, length: 20 };
+const ready = (pattern = 'XXpsk2'): object => ({ event: 'ready', pattern });
+const close = (error: string, more: object = {}): object => ({ event: 'close', error, ...more });
+const ended = (error: string, reason: string, more: object = {}): object => ({
+  ...{ event: 'ended', error, reason },
+  ...more,
+});
+const longest = `a${'-'.repeat(50)}`;
+
+/** The lines of a recording, and the failure that it has. */
+const RECORDED: readonly (readonly [
+  lines: readonly object[],
+  failure?: Partial<Record<keyof Failure, unknown>>,
+])[] = [
+  [[]],
+  [[call('awaiting-offer'), close('bad-json')], { code: 'bad-json', isOwn: true, state: 'awaiting-offer' }],
+  [[call('a'), call('b'), close('bad-json'), call('c')], { code: 'bad-json', isOwn: true, state: 'b' }],
+  [
+    [call('a'), close('bad-random', { isLocal: true })],
+    { code: 'bad-random', isOwn: true, isLocal: true, state: 'a' },
+  ],
+  [[close('bad-json', { isLocal: 'yes' })], { code: 'bad-json', isOwn: true, state: 'unknown' }],
+  [
+    [call('a'), ended('dropped', 'dropped', { code: 1006 })],
+    { code: 'dropped', state: 'a', closeCode: 1006 },
+  ],
+  [
+    [call('a'), ended('access-refused', 'refused', { code: 1000 })],
+    { code: 'dropped', state: 'a', closeCode: 1000 },
+  ],
+  [
+    [call('a'), ended('access-refused', 'refused', { code: 1008 })],
+    { code: 'access-refused', state: 'a', closeCode: 1008 },
+  ],
+  [
+    [call('a'), ended('client-key-refused', 'client-key-refused', { code: 1000 })],
+    { code: 'dropped', state: 'a', closeCode: 1000 },
+  ],
+  [
+    [call('a'), ended('access-refused', 'refused', { status: 401 })],
+    { code: 'access-refused', state: 'a', status: 401 },
+  ],
+  [[call('a'), ended('access-refused', 'refused', { code: '1008' })], { code: 'dropped', state: 'a' }],
+  [[call('a'), ended('timeout', 'timeout')], { code: 'timeout', state: 'a' }],
+  [
+    [call('a'), close('bad-json'), ended('bad-json', 'failed', { code: 1008 })],
+    { code: 'bad-json', isOwn: true, state: 'a', closeCode: 1008 },
+  ],
+  [[call(longest), close(longest)], { code: longest, isOwn: true, state: longest }],
+  [[call(`${longest}-`), close(`${longest}-`)], { code: 'unknown', isOwn: true, state: 'unknown' }],
+  [[call('A'), close('a b')], { code: 'unknown', isOwn: true, state: 'unknown' }],
+  // Once the peer was heard, an ending says nothing about the handshake.
+  [[ready(), opens, ended('dropped', 'dropped')]],
+  [
+    [ready(), opens, close('bad-json'), ended('dropped', 'dropped')],
+    { code: 'bad-json', isOwn: true, state: 'ready' },
+  ],
+];
+
+test('reads of a recording how the session ended', () => {
+  const none = { isOwn: false, isLocal: false, closeCode: undefined, status: undefined };
+  for (const [lines, failure] of RECORDED) {
+    const found = recordingOf(HEADER, ...lines).failure;
+    assert.equal(found, failure && { ...none, ...failure }, JSON.stringify(lines));
+  }
+});
+
+test('counts the transport messages that opened, and not the one that ended the session', () => {
+  for (const [lines, opened] of [
+    [[], 0],
+    [[opens], 1],
+    [[opens, opens], 2],
+    [[opens, opens, close('not-authentic')], 1],
+    [[opens, { threw: 'out-of-memory' }, call('ready')], 0],
+    [[{ ...opens, state: 'awaiting-first-message' }], 1],
+    [[{ ...opens, state: 'awaiting-message-2' }], 0],
+    [[{ ...opens, isText: true }], 0],
+    [[{ ...opens, call: 'send' }], 0],
+    [[opens, call('ready'), call('ready')], 1],
+  ] as const) {
+    assert.is(recordingOf(HEADER, ...lines).opened, opened, JSON.stringify(lines));
+  }
+});
+
+test('reads of the earlier sessions of a file whether the hub has accepted or refused the key', () => {
+  const other = { ...HEADER, publicKey: '22'.repeat(32) };
+  const refused = ended('client-key-refused', 'client-key-refused', { code: 1008 });
+  for (const [earlier, keyWasRefused, code] of [
+    [[], false, 'client-key-refused'],
+    [[HEADER, ready(), refused], true, 'client-key-refused'],
+    [[HEADER, refused], false, 'client-key-refused'], // it was not ready
+    [[other, ready(), refused], false, 'client-key-refused'],
+    [[HEADER, ready(), refused, HEADER, ready()], false, 'client-key-refused'],
+    [[HEADER, ready(), opens, HEADER, ready(), refused], true, 'refused'],
+    [[HEADER, ready(), opens], false, 'refused'],
+    [[HEADER, ready('KKpsk0')], false, 'refused'],
+    [[other, ready(), opens], false, 'client-key-refused'],
+  ] as const) {
+    const found = recordingOf(...earlier, HEADER, ready(), refused);
+    assert.equal([found.keyWasRefused, found.failure?.code], [keyWasRefused, code], JSON.stringify(earlier));
+  }
+  assert.is(recordingOf(HEADER, ready(), opens, HEADER, close('bad-json')).failure?.code, 'bad-json');
+});
+
+test('reads of a recording what was sent, what arrived, and what only its length tells', () => {
+  const shake = (noise: object): string => JSON.stringify({ msg_type: 'shake', payload: { noise } });
+  const send = (text: string): object => ({ event: 'transmit', isText: true, text });
+  const receive = (text: string, state = 'a'): object => ({ call: 'receive', state, text });
+  const hello = (id: string): string => `{"msg_type":"hello","payload":{"node_id":"${id}"}}`;
+  const found = recordingOf(
+    HEADER,
+    receive(hello('first')),
+    receive(hello('hub-1')),
+    receive(shake({ patterns: ['XXpsk2'] })),
+    receive(hello('late')),
+    { lookedUp: 'pin', key: '33'.repeat(32) },
+    { lookedUp: 'psk', found: true },
+    send(shake({ pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256', msg: 'aa' })),
+    send(shake({ pattern: 'XXpsk2', suite: '25519_ChaChaPoly_SHA256', msg: 'ab' })),
+    receive(shake({ msg: 'bb' })),
+    { event: 'static-key-fresh' },
+    send(shake({ msg: 'cc' })),
+    ready(),
+    { event: 'transmit', isText: false, length: 7 },
+    { event: 'transmit', isText: false, lengths: [8, 'x', 9] },
+    { ...opens, length: 21 },
+    { call: 'receive', state: 'ready', isText: true, length: 3 },
+    receive('{"msg_type":"bus","payload":{}}'),
+    receive('{'),
+    receive(hello('over'), 'closed'),
+    { ephemeralKey: '44'.repeat(32), sealed: 'ee' },
+  );
+  const bytes = (hex: string): Uint8Array => new Uint8Array(Buffer.from(hex, 'hex'));
+  const types = (all: Recording['sent']): string[] => all.map(({ type }) => type);
+  assert.equal(types(found.sent), ['message', 'message', 'message']);
+  assert.equal(types(found.received), ['hello', 'hello', 'offer', 'hello', 'message', 'other', 'other']);
+  assert.equal(found.received.map(({ length }) => length).slice(-2), [31, 1]);
+  assert.equal(found.hello?.payload, { node_id: 'hub-1' });
+  assert.equal(found.offer?.payload, { noise: { patterns: ['XXpsk2'] } });
+  assert.equal(found.messages, ['aa', 'bb', 'cc'].map(bytes));
+  assert.equal(found.sealedLengths, [7, 8, 9]);
+  assert.equal(found.hidden, [
+    { length: 21, isText: false, state: 'ready' },
+    { length: 3, isText: true, state: 'ready' },
+  ]);
+  const { pattern, suite, pin, foundPsk, isReady, staticKeyIsFresh, sessions, publicKey } = found;
+  assert.equal([pattern, suite], ['XXpsk2', '25519_ChaChaPoly_SHA256']);
+  assert.equal([pin, publicKey, sessions], ['33'.repeat(32), HEADER.publicKey, 1]);
+  assert.equal([foundPsk, isReady, staticKeyIsFresh], [true, true, true]);
+  assert.equal([found.ephemeralKey, found.sealed], [bytes('44'.repeat(32)), bytes('ee')]);
+  const bare = recordingOf(HEADER, { lookedUp: 'psk', found: false });
+  assert.equal(
+    [bare.pin, bare.hello, bare.offer, bare.ephemeralKey, bare.sealed],
+    new Array(5).fill(undefined),
+  );
+  assert.equal([bare.foundPsk, bare.isReady, bare.staticKeyIsFresh], [false, false, false]);
+});
+
+test('refuses what is no recording, and says why', () => {
+  const first = 'its first line has no role. See docs/reference/commands.md, "Recordings"';
+  for (const [text, said] of [
+    ['', `x is not a recording: ${first}`],
+    [' \n\t\n', `x is not a recording: ${first}`],
+    ['{"role":"server"}', `x is not a recording: ${first}`],
+    ['horse', 'x is not a recording: line 1 is not a JSON object'],
+    ['[]', 'x is not a recording: line 1 is not a JSON object'],
+    ['{"a":1}\n\n[]\n{}', 'x is not a recording: line 2 is not a JSON object'],
+    ['{"a":1}\nhorse\n{}', 'x is not a recording: line 2 is not a JSON object'],
+    [
+      '{"role":"hub","recording":2}',
+      'x is a recording of another version: use the commands of the version that wrote it',
+    ],
+    [
+      '{"role":"hub","recording":1,"publicKey":"11"}',
+      'x is not a recording: its publicKey is not a key of 32 bytes in hex',
+    ],
+    [
+      `${JSON.stringify(HEADER)}\n{"ephemeralKey":1}`,
+      'x is not a recording: its ephemeralKey is not a key of 32 bytes in hex',
+    ],
+  ] as const) {
+    assert.throws(
+      () => readRecording('x', Buffer.from(text)),
+      (error: unknown) => error instanceof CannotRun && error.message === said,
+      text,
+    );
   }
 });
 
