@@ -1113,4 +1113,232 @@ test('refuses what is no recording, and says why', () => {
   }
 });
 
+// What one side sent and the other received
+
+const shakeOf = (noise: object): string => JSON.stringify({ msg_type: 'shake', payload: { noise } });
+const sends = (text: string): object => ({ event: 'transmit', isText: true, text });
+const hears = (text: string, state = 'awaiting-message-1'): object => ({ call: 'receive', state, text });
+const seals = (length: number): object => ({ event: 'transmit', isText: false, length });
+const arrives = (length: number, state = 'ready'): object => ({
+  call: 'receive',
+  state,
+  isText: false,
+  length,
+});
+const GREETING = '{"msg_type":"hello","payload":{"node_id":"hub-1"}}';
+const OFFERED = shakeOf({ patterns: ['XXpsk2'] });
+const message = (hex: string, more: object = {}): string => shakeOf({ msg: hex, ...more });
+const FIRST = message('aa'.repeat(40), { pattern: 'XXpsk2' });
+const SECOND = message('bb'.repeat(40));
+const waits = ended('dropped', 'dropped', { code: 1006 });
+const refusedHere = ended('negotiation-refused', 'refused', { code: 1008 });
+const HUB = { ...HEADER, role: 'hub' };
+
+type Told = readonly [name: string, certainty: string, text: string];
+/** All messages arrived as they were sent. */
+const WHOLE = 'whole';
+const lostOf = (writer: string, reader: string, what: string): Told => [
+  'message-lost',
+  'certain',
+  `a message of the ${writer} never arrived while the ${reader} waited: ${what}`,
+];
+const foreignAt = (due: string, length: number): Told => [
+  'message-changed',
+  'certain',
+  `the client received ${length} bytes that the hub did not send, where ${due} was due: it was changed on the way, or somebody sent another message`,
+];
+const changedTo = (number: number, writer: string, length: number): Told => [
+  'message-changed',
+  'certain',
+  `the transport message number ${number} of the ${writer} was changed on the way: no message that it sent has the ${length} bytes that arrived`,
+];
+const EARLY =
+  'an encrypted message of the client arrived before a cleartext one, which was lost or overtaken: a Noise message';
+
+/** The lines of both recordings, and what is found between them. */
+const ARRIVALS: readonly (readonly [
+  what: string,
+  client: readonly object[],
+  hub: readonly object[],
+  found: Told | typeof WHOLE | undefined,
+])[] = [
+  [
+    'all messages as they were sent',
+    [hears(GREETING), hears(OFFERED), sends(FIRST), hears(SECOND), waits],
+    [sends(GREETING), sends(OFFERED), hears(FIRST), sends(SECOND), waits],
+    WHOLE,
+  ],
+  [
+    'message 1 changed at byte 32',
+    [sends(message(`${'aa'.repeat(32)}bb`))],
+    [hears(message(`${'aa'.repeat(32)}cc`))],
+    ['message-changed', 'certain', 'message 1 was changed on the way, from byte 32 on'],
+  ],
+  [
+    'message 1 changed at byte 31',
+    [sends(message(`${'aa'.repeat(31)}bb`))],
+    [hears(message(`${'aa'.repeat(31)}cc`))],
+    [
+      'message-changed',
+      'likely',
+      'message 1 has different ephemeral keys in the two recordings: they are of two connections, or somebody replaced the message',
+    ],
+  ],
+  [
+    'message 3 changed at byte 0',
+    [sends(FIRST), hears(SECOND), sends(message('cc'))],
+    [hears(FIRST), sends(SECOND), hears(message('dd'))],
+    ['message-changed', 'certain', 'message 3 was changed on the way, from byte 0 on'],
+  ],
+  [
+    'message 2 that was cut',
+    [sends(FIRST), hears(message('bb'.repeat(39)))],
+    [hears(FIRST), sends(SECOND)],
+    ['message-changed', 'certain', 'message 2 was changed on the way, from byte 39 on'],
+  ],
+  ['HELLO that was lost', [waits], [sends(GREETING)], lostOf('hub', 'client', 'HELLO')],
+  [
+    'an offer that was lost, while the client waits',
+    [hears(GREETING), waits],
+    [sends(GREETING), sends(OFFERED)],
+    lostOf('hub', 'client', 'HANDSHAKE with the offer'),
+  ],
+  ['an offer that had not arrived yet', [hears(GREETING)], [sends(GREETING), sends(OFFERED)], WHOLE],
+  [
+    'message 1 that a hub did not wait for',
+    [hears(GREETING), hears(OFFERED), sends(FIRST), refusedHere],
+    [sends(GREETING), sends(OFFERED), waits],
+    [
+      'message-lost',
+      'likely',
+      'a message of the client never arrived while the hub waited: a Noise message. Or the hub closed before it could arrive',
+    ],
+  ],
+  [
+    'message 1 that was lost',
+    [hears(GREETING), hears(OFFERED), sends(FIRST), waits],
+    [sends(GREETING), sends(OFFERED), waits],
+    lostOf('client', 'hub', 'a Noise message'),
+  ],
+  [
+    'HELLO that the offer has overtaken',
+    [hears(OFFERED), close('handshake-before-hello')],
+    [sends(GREETING), sends(OFFERED)],
+    [
+      'message-order',
+      'certain',
+      'a message of the hub had not arrived when the next one did, so it was lost or overtaken: HELLO',
+    ],
+  ],
+  [
+    'an offer that came before HELLO, to a client that goes on',
+    [hears(OFFERED), hears(GREETING), waits],
+    [sends(GREETING), sends(OFFERED)],
+    undefined,
+  ],
+  [
+    'another envelope in place of the offer',
+    [hears(GREETING), hears('{"msg_type":"x"}', 'awaiting-offer'), close('unexpected-message')],
+    [sends(GREETING), sends(OFFERED)],
+    foreignAt('HANDSHAKE with the offer', 16),
+  ],
+  [
+    'an envelope that nobody sent',
+    [hears(GREETING), hears('{"msg_type":"x"}', 'awaiting-offer'), close('unexpected-message')],
+    [sends(GREETING)],
+    foreignAt('the next message', 16),
+  ],
+  [
+    'another envelope, and a client that goes on',
+    [hears('{"msg_type":"xyz"}'), waits],
+    [sends(GREETING)],
+    foreignAt('HELLO', 18),
+  ],
+  [
+    'an encrypted message before message 3',
+    [sends(FIRST), sends(message('cc')), seals(20)],
+    [hears(FIRST), arrives(20, 'awaiting-message-3'), close('bad-json')],
+    ['message-order', 'certain', EARLY],
+  ],
+  [
+    'an encrypted message as long as message 3, before it',
+    [sends(FIRST), sends(message('cc')), seals(Buffer.byteLength(message('cc')))],
+    [hears(FIRST), arrives(Buffer.byteLength(message('cc')), 'awaiting-message-3'), close('bad-json')],
+    ['message-order', 'likely', `${EARLY}. Or that one was changed on the way, since it has the same length`],
+  ],
+  [
+    'a HELLO of the client, which no hub needs',
+    [sends(GREETING), hears(GREETING), waits],
+    [sends(GREETING), waits],
+    WHOLE,
+  ],
+  [
+    'an envelope that was lost',
+    [sends('{"msg_type":"bus","payload":{}}'), waits],
+    [waits],
+    lostOf('client', 'hub', 'an envelope'),
+  ],
+  [
+    'a second transport message that was lost',
+    [ready(), seals(20), seals(21), waits],
+    [ready(), arrives(20), call('ready'), waits],
+    undefined,
+  ],
+  [
+    'a first transport message that was lost',
+    [ready(), seals(20), waits],
+    [ready(), waits],
+    lostOf('client', 'hub', 'the transport message number 1'),
+  ],
+  [
+    'a transport message that overtook another',
+    [ready(), seals(20), seals(21)],
+    [ready(), arrives(21), close('not-authentic')],
+    [
+      'message-order',
+      'likely',
+      'where the transport message number 1 of the client was due, another one of it arrived: one was lost, repeated or overtaken on the way. Or it was changed, and happens to have the length of the other',
+    ],
+  ],
+  [
+    'a transport message of another length',
+    [ready(), seals(20), seals(21)],
+    [ready(), arrives(20), arrives(22), close('not-authentic')],
+    changedTo(2, 'client', 22),
+  ],
+  [
+    'a transport message of another length that opened',
+    [ready(), seals(20)],
+    [ready(), arrives(22), waits],
+    WHOLE,
+  ],
+  [
+    'a transport message of the hub of another length',
+    [ready(), arrives(22), close('not-authentic')],
+    [ready(), seals(20)],
+    changedTo(1, 'hub', 22),
+  ],
+  ['a transport message that has not arrived yet', [ready(), seals(20)], [ready()], WHOLE],
+  [
+    'a message after the end',
+    [ready(), seals(20)],
+    [ready(), arrives(9, 'closed'), close('not-authentic')],
+    WHOLE,
+  ],
+];
+
+for (const [what, client, hub, expected] of ARRIVALS) {
+  test(`compares what was sent with what arrived: ${what}`, () => {
+    const recordings = { client: recordingOf(HEADER, ...client), hub: recordingOf(HUB, ...hub) };
+    const examined = new Case({ ...recordings, derive: knownPsk, mistakenPsks: () => [] });
+    const cause = changedMessage(examined);
+    const isWhole = expected === WHOLE;
+    const [name, certainty, text] = isWhole ? [] : (expected ?? []);
+    assert.equal(cause, name === undefined ? undefined : { name, certainty, text });
+    const agreed = ['the cleartext messages arrived as they were sent, and in that order'];
+    assert.equal(examined.checked, isWhole ? agreed : []);
+    assert.is(examined.agrees('messages'), isWhole);
+  });
+}
+
 test.run();
