@@ -102,8 +102,7 @@ export class Conversation {
     const event = text.length > LONGEST_STATE ? undefined : readHubEvent(text);
     if (event?.sessionId === undefined) return;
     const session = sessionOf(event.payload);
-    const state: JsonObject = {};
-    for (const name of STATE) if (session[name] !== undefined) state[name] = session[name];
+    const state = Object.fromEntries(STATE.map((name) => [name, session[name]])) as JsonObject;
     this.#states.delete(event.sessionId);
     this.#states.set(event.sessionId, state);
     if (this.#states.size > MOST_STATES) this.#states.delete([...this.#states.keys()][0]!);

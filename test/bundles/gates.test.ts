@@ -273,7 +273,7 @@ for (const [code, frozen] of [
 
 for (const change of ['a.length = 0', 'a[0] = 1', 'a.b++']) {
   test(`a module that freezes a value and then changes it with ${change} is refused`, () => {
-    assert.throws(() => withFrozenValues(`var a = [];\nfunction f() { ${change}; }`), 'a is frozen');
+    assert.throws(() => withFrozenValues(`var a = [];\nfunction f() { ${change}; }`), /a is frozen/);
     assert.ok(withFrozenValues(`var a = [], b = [];\nfunction f(c) { c.length = 0; }`));
   });
 }

@@ -434,6 +434,7 @@ const responses: [string, Response, string?][] = [
   ['a list of numbers', { messages: [1, 2] }],
   ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
   ['a text with a quotation mark', { messages: [`"${'x'.repeat(5000)}`] }, 'bad-json'],
+  ['many numbers beside the list', { status: 200, body: `{"messages":[],"x":[${'0,'.repeat(3000)}0]}` }],
   ['257 messages', { messages: new Array(257).fill('{}') }],
   ['256 messages that are no envelopes', { messages: new Array(256).fill('') }, 'bad-json'],
   ['more than two envelopes', { messages: ['x'.repeat(600 * 1024)] }],

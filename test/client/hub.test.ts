@@ -483,6 +483,19 @@ test('the hub can end a connection, for example of a client that was revoked', a
   assert.equal(heard, []);
 });
 
+test('a message that is too long for an envelope ends its own connection only', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  const code = closeCode(client.socket);
+  client.socket.send(Buffer.alloc(256 * 1024 + 1));
+  assert.is(await code, 1009);
+  const unknown = dial('unknown');
+  const refused = closeCode(unknown.socket);
+  unknown.socket.on('open', () => unknown.socket.send(Buffer.alloc(256 * 1024 + 1))); // before it knows that it is refused
+  assert.is(await refused, 1008);
+  await dial('kiosk-8').reaches('ready');
+});
+
 test('a hub that ends a connection without a code says 1000', async () => {
   const client = dial('kiosk-7');
   await client.reaches('ready');

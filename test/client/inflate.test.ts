@@ -113,6 +113,20 @@ test('both clients refuse a stream without a last block, although its checksum i
   assert.is(readPayload(stream), 'bad-compression');
 });
 
+test('both clients read a stream wherever its pieces end', () => {
+  for (let length = 490; length < 530; length++) {
+    const text = String(readPayload(deflateSync(jsonOf(length), { level: 0 })));
+    assert.ok(text.startsWith('{') && text.includes('x'.repeat(length - 11)), String(length));
+  }
+});
+
+test('both clients read 128 KiB outside of texts, and not a byte more', () => {
+  const json = `{"a":[${'0,'.repeat(2 ** 16 - 4)}0]}`;
+  const spaces = ' '.repeat(2 ** 17 - (json.length - 2)); // the letter and the second quotation mark are inside
+  assert.ok(String(readPayload(deflateSync(json + spaces))).startsWith('{'));
+  assert.is(readPayload(deflateSync(`${json + spaces} `)), 'bad-compression');
+});
+
 test('both clients read an envelope of 1 MiB, and no longer one', () => {
   assert.match(String(readPayload(deflateSync(jsonOf(2 ** 20)))), /^\{/);
   assert.is(readPayload(deflateSync(jsonOf(2 ** 20 + 1))), 'bad-compression');

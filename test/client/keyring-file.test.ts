@@ -332,6 +332,25 @@ test('a keyring is stored on a system that opens no folders', () => {
   assert.equal(nodeIds(path), ['hub-1']);
 });
 
+test('a keyring that another program creates at the same moment is used', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY).update(pin('hub-1'));
+  const existsSync = (): boolean => false; // as it was a moment ago
+  replacing({ existsSync }, () => new KeyringFile(path, ACCESS_KEY));
+  assert.equal(nodeIds(path), ['hub-1']);
+});
+
+test('a disk that fails while a lock is taken is an error at once', () => {
+  const path = newPath();
+  const file = new KeyringFile(path, ACCESS_KEY);
+  let attempts = 0;
+  const renameSync = (): void => {
+    if (++attempts === 1) throw Object.assign(new Error('the disk fails'), { code: 'EIO' });
+    throw Object.assign(new Error('and again'), { code: 'ENOTDIR' });
+  };
+  replacing({ renameSync }, () => assert.throws(() => file.update(pin('hub-1')), /the disk fails/));
+});
+
 test('waits for a lock whose system says EEXIST of a folder that is not empty', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

@@ -285,6 +285,21 @@ test('a hub that has stopped leaves no timer behind', async () => {
   }
 });
 
+test('only the status “offline” ends the session of a client, and in the handshake the hub says so', async () => {
+  const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
+  const states = (): string[] => [...hub.connections].map(({ state }) => state);
+  await device.publishAsync(`${BASE}/kiosk-8/in`, 'hello', { qos: 1 });
+  await until(() => hub.connections.size === 1);
+  for (const status of ['', 'online', 'asleep'])
+    await device.publishAsync(`${BASE}/kiosk-8/status`, status, { qos: 1 });
+  await connectAs('kiosk-7').ask('hello'); // the hub has heard the others before
+  assert.equal(states(), ['awaiting-message-1', 'ready']);
+  await device.publishAsync(`${BASE}/kiosk-8/status`, 'offline', { qos: 1 });
+  await until(() => hub.connections.size === 1);
+  assert.equal([states(), refused], [['ready'], ['dropped']]);
+  await device.endAsync();
+});
+
 test('a hub reports a client that it does not know, although it does not answer', async () => {
   connectAs('kiosk-9');
   await until(() => refused.length > 0);

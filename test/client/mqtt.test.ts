@@ -157,6 +157,32 @@ test('accepts many packets that exceed the limit only together', async () => {
   assert.equal(received, ['{}']);
 });
 
+test('ends the connection at the length of a packet that is too long, also if it comes in two parts', async () => {
+  const url = await broker((socket) => {
+    socket.write(Uint8Array.of(0x30, 0xff, 0xff));
+    setTimeout(() => socket.write(Uint8Array.of(0xff, 0x7f)), 20);
+  });
+  assert.is((await outcome(dial(url))).code, 'dropped');
+});
+
+test('accepts a packet of 512 KiB, and 2,000 packets at once, and no more', async () => {
+  const text = Buffer.from('{}');
+  const received = async (before: (more: number) => Buffer, more: number): Promise<string[]> => {
+    const url = await broker((socket, topic) =>
+      socket.write(Buffer.concat([before(more), publish(topic, text.length), text])),
+    );
+    return (await outcome(dial(url))).received;
+  };
+  const head = 2 + 'elsewhere'.length; // of the rest of a packet
+  const long = (more: number): Buffer => {
+    const length = 512 * 1024 - head + more;
+    return Buffer.concat([publish('elsewhere', length), Buffer.alloc(length)]);
+  };
+  const many = (more: number): Buffer => Buffer.concat(new Array(1999 + more).fill(Buffer.from([0xd0, 0]))); // PINGRESP
+  for (const before of [long, many])
+    assert.equal([await received(before, 0), await received(before, 1)], [['{}'], []]);
+});
+
 test('sends nothing more to a broker that breaks the protocol', async () => {
   const sent: number[] = [];
   const url = await broker((socket) => {

@@ -229,8 +229,8 @@ test('a refusal ends the only question, and says why', async () => {
     const answered = client.query('Who is at home?');
     world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
-    const { ending, tell } = await answered;
-    assert.is(ending, 'denied');
+    const { ending, hub, tell } = await answered;
+    assert.equal([ending, hub], ['denied', undefined]);
     assert.match(tell!, 'agent is running');
   }
 });
