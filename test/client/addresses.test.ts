@@ -66,7 +66,10 @@ test('a platform that throws when it opens a connection is tried three times, an
 });
 
 test('the output never shows what a platform throws', async () => {
-  for (const thrown of [undefined, null, 'secret', { code: 7 }, { code: 'WSS://secret' }]) {
+  for (const thrown of [
+    ...[undefined, null, 'secret', { code: 7 }, { code: 'WSS://secret' }],
+    ...[new Error('secret'), new SyntaxError('secret'), new DOMException('secret')],
+  ]) {
     const world = newWorld();
     const client = world.start(
       {},

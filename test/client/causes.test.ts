@@ -522,7 +522,9 @@ for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, 
 /** What the sentence for a cause and a code says, for a transport. */
 const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme: string, RegExp])[] = [
   ['not-a-hub', 'HTTP_200', 'wss', /^A web server, not a hub, answered at HOST:1 \(HTTP 200\)/],
-  ['not-a-hub', 'HTTP_301', 'wss', /redirects to another address \(HTTP 301\)/],
+  ...(['HTTP_301', 'HTTP_302', 'HTTP_303', 'HTTP_307', 'HTTP_308'] as const).map(
+    (code) => ['not-a-hub', code, 'wss', /redirects to another address \(HTTP 30\d\)/] as const,
+  ),
   ['not-a-hub', 'HTTP_400', 'wss', /does not accept the WebSocket request \(HTTP 400\)/],
   ['not-a-hub', 'HTTP_404', 'wss', /no hub under this address \(HTTP 404\)/],
   ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],

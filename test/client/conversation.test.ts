@@ -52,7 +52,16 @@ test('the disclosure does not come again after a reconnect, also for a voice cli
   assert.equal(told, [['en', ENGLISH], 'You said: one', 'You said: two', 'You said: three']);
 });
 
-const STATE = { active_skills: [['timer', 1795649873.1167028]], response_mode: { skill_id: 'timer' } };
+/** What the assistants of OpenVoiceOS 3 and 2 keep with a client. */
+const STATE = {
+  active_handlers: [{ skill_id: 'timer' }],
+  converse_handlers: [{ skill_id: 'timer' }],
+  response_mode: { skill_id: 'timer' },
+  intent_context: [{ key: 'Duration' }],
+  active_skills: [['timer', 1795649873.1167028]],
+  utterance_states: { timer: 'intent' },
+  context: { frame_stack: [] },
+};
 
 /**
  * What each question returns of the state of its session, after a hub has told it a state with each answer. The one after a lost

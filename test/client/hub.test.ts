@@ -736,6 +736,9 @@ test('a hub takes connections from an HTTP server of the caller, and leaves it i
   await soon(behind.stop());
   assert.is(behind.connections.size, 1); // until its socket has closed
   await until(() => behind.connections.size === 0);
+  const late = new WebSocket(`ws://127.0.0.1:${port}`);
+  const answer = new Promise((resolve) => late.on('error', resolve).on('open', resolve));
+  assert.match(String(await soon(answer)), '503'); // it has stopped, and the server of the caller has not
   server.closeAllConnections();
   server.close();
 });
