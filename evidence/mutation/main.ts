@@ -441,10 +441,14 @@ function quickTests({ id }: Mutant): number[] {
     const { file, name, ms } = baselines[i]!;
     return (noticedBy.get(`${file}: ${name}`) ?? 0) / (ms + 30);
   };
+  const sorted = reaching(id)
+    .filter((i) => baselines[i]!.ms < QUICK_MS / 2)
+    .sort((a, b) => worth(b) - worth(a) || baselines[a]!.ms - baselines[b]!.ms);
   let left = QUICK_MS;
-  return reaching(id)
-    .sort((a, b) => worth(b) - worth(a) || baselines[a]!.ms - baselines[b]!.ms)
-    .filter((i) => baselines[i]!.ms < QUICK_MS / 2 && (left -= baselines[i]!.ms) > 0);
+  return sorted.filter((i) => {
+    left -= baselines[i]!.ms;
+    return left > 0;
+  });
 }
 
 function quickLimitsOf({ ms, ticks }: Baseline): Pick<Baseline, 'ms' | 'ticks'> {
