@@ -82,6 +82,7 @@ test('the output never shows what a platform throws', async () => {
     const error = await client.ask('hello').catch((reason) => reason);
     assert.is(error.code, 'bad-endpoint');
     assert.not.match(error.message, 'secret');
+    assert.match(error.message, 'identity’s address: check the address');
   }
 });
 

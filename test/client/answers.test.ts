@@ -106,6 +106,9 @@ test('a question that is none, or has an unknown field, rejects with its request
     assert.match(requestId, /^\d+(\.\d+){15}$/);
     assert.match(tell, /^".+\.$/);
   }
+  const error = await errorOf(client.ask('hello', { timeuot: 1 } as never));
+  assert.is(error.message, '"options.timeuot" does not exist: did you mean "timeout"?');
+  assert.equal(Object.keys(error).slice(-2), ['requestId', 'tell']); // so that a log shows them
 });
 
 test('a question rejects when end is called before an answer', async () => {

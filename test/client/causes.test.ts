@@ -538,6 +538,7 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-reachable', 'ECONNREFUSED', 'wss', /^Nothing listens at HOST:1\..*whether the hub is running/],
   ['not-reachable', 'ECONNREFUSED', 'mqtt', /^Nothing listens at HOST:1\..*whether the broker is running/],
   ['not-reachable', 'ECONNRESET', 'wss', /before TLS was agreed.*whether the hub is starting/],
+  ['not-reachable', 'ECONNRESET', 'mqtts', /before TLS was agreed/],
   ['not-reachable', 'ECONNRESET', 'mqtt', /if it has TLS, the address must start with mqtts:/],
   ['not-reachable', 'ETIMEDOUT', 'wss', /^Nothing answered at HOST:1 in time/],
   ['not-reachable', 'ENOTFOUND', 'wss', /^There is no host with the name HOST\./],
@@ -575,10 +576,19 @@ test('an unknown code of OpenSSL that names a certificate is one of a certificat
 
 test('no answer in time is no hub if something accepts connections there, and nothing reachable otherwise', () => {
   const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
-  assert.equal(
-    [true, false].map((isConnected) => causeOfOpening(late, isConnected).cause),
-    ['not-a-hub', 'not-reachable'],
-  );
+  for (const error of [
+    late,
+    Object.assign(new Error('failed'), { cause: late }),
+    new Error('connect timed out'),
+  ]) {
+    assert.equal(
+      [true, false].map((isConnected) => causeOfOpening(error, isConnected)),
+      [
+        { cause: 'not-a-hub', platformCode: 'ETIMEDOUT' },
+        { cause: 'not-reachable', platformCode: 'ETIMEDOUT' },
+      ],
+    );
+  }
 });
 
 test('the place of a URL without a port names the port of its scheme, if it has one', () => {

@@ -360,8 +360,15 @@ test('waits for a lock whose system says EEXIST of a folder that is not empty', 
     if (to === lockOf(path) && held-- > 0) throw Object.assign(new Error('held'), { code: 'EEXIST' });
     renameSync(from, to);
   };
-  replacing({ renameSync: rename as typeof renameSync }, () => file.update(pin('hub-1')));
-  assert.equal(nodeIds(path), ['hub-1']);
+  const waits: unknown[] = [];
+  const { wait } = Atomics;
+  Atomics.wait = ((...given: Parameters<typeof wait>) => waits.push(wait(...given))) as never;
+  try {
+    replacing({ renameSync: rename as typeof renameSync }, () => file.update(pin('hub-1')));
+  } finally {
+    Atomics.wait = wait;
+  }
+  assert.equal([nodeIds(path), waits], [['hub-1'], ['timed-out', 'timed-out']]);
 });
 
 test('a lock that goes away while it is looked at is free', () => {
@@ -398,6 +405,8 @@ test('no file of the user is removed, whatever its name', () => {
     mkdirSync(own);
     writeFileSync(join(own, 'mine'), 'mine');
   }
+  for (const name of ['abcdef', 'photos', 'holiday-photos-2026abcdef']) mkdirSync(join(path, '..', name));
+  writeFileSync(join(path, '../abcdef/abcdef'), 'mine');
   mkdirSync(`${path}.lock`);
   writeFileSync(`${path}.lock/mine`, 'mine');
   const before = readdirSync(join(path, '..'), { recursive: true }).sort();
@@ -535,6 +544,8 @@ test('a file is not replaced unless the caller allows it', () => {
   writeFileAtomically(path, 'first', false);
   assert.throws(() => writeFileAtomically(path, 'second', false), /EEXIST/);
   assert.is(readFileSync(path, 'utf8'), 'first');
+  writeFileAtomically(path, 'second', true);
+  assert.is(readFileSync(path, 'utf8'), 'second');
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 

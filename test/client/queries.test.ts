@@ -236,14 +236,18 @@ test('a refusal ends the only question, and says why', async () => {
 });
 
 test('a refusal ends a cascade at once, with the answer of the hub that refuses', async () => {
-  const { world, client, ready } = start();
+  const { world, client, ready, answer } = start();
   await ready();
   const answered = client.cascade('Who is at home?', { timeout: 86_400_000 });
+  answer('hub-2', 'speak', { utterance: 'Ann.' });
   world.tell('hive.policy.denied', { denied_type: 'cascade' }, {});
   const answers = await soon(answered);
   assert.equal(
     answers.map(({ hub, ending }) => [hub, ending]),
-    [[undefined, 'denied']],
+    [
+      [undefined, 'denied'],
+      ['hub-2', 'closed'],
+    ],
   );
 });
 
