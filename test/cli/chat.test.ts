@@ -304,6 +304,26 @@ test('ask --json has the disclosure also if the question failed after it', async
   assert.match(message, /connection was lost/);
 });
 
+test('ask says that the PSK cannot be derived', async () => {
+  const there = await playHub('hub-1', answers);
+  forgetPsk(there.replace('.json', '.keyring.json'));
+  const { Worker } = workers;
+  workers.Worker = class {
+    constructor() {
+      throw new Error('this machine starts no thread');
+    }
+  } as never;
+  syncBuiltinESMExports();
+  try {
+    const asked = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
+    const message = 'This machine starts no thread.';
+    assert.equal([asked.code, JSON.parse(asked.stdout)], [1, { error: 'other', message }]);
+  } finally {
+    workers.Worker = Worker;
+    syncBuiltinESMExports();
+  }
+});
+
 test('ask and chat wait a day for an answer', async () => {
   const there = await playHub('hub-1', answers);
   const { ask } = Client.prototype;

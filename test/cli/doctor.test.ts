@@ -8,6 +8,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import net, { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import workers from 'node:worker_threads';
 import {
   BasicConstraintsExtension,
   SubjectAlternativeNameExtension,
@@ -1600,6 +1601,19 @@ test('gives up a connection that is not made in time', async () => {
     made.map(({ destroyed }) => destroyed),
     [true],
   );
+});
+
+test('says that the PSK cannot be derived, at the step of the password', async () => {
+  const noWorker = class {
+    constructor() {
+      throw new Error('this machine starts no thread');
+    }
+  };
+  await replacing(workers, 'Worker', noWorker as never, async () => {
+    const { fault } = found(await doctor(await hub(), ...CA, '--json'));
+    const text = 'This machine starts no thread.';
+    assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other' });
+  });
 });
 
 test('writes an IPv6 address with brackets, and connects without', async () => {

@@ -977,6 +977,7 @@ const RECORDED: readonly (readonly [
   [[call('A'), close('a b')], { code: 'unknown', isOwn: true, state: 'unknown' }],
   // Once the peer was heard, an ending says nothing about the handshake.
   [[ready(), opens, ended('dropped', 'dropped')]],
+  [[ready(), opens, call('ready'), close('bad-utf8')], { code: 'bad-utf8', isOwn: true, state: 'ready' }],
   [
     [ready(), opens, close('bad-json'), ended('dropped', 'dropped')],
     { code: 'bad-json', isOwn: true, state: 'ready' },
