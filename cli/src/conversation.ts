@@ -222,9 +222,7 @@ class Talk {
     if (code === 'hub-key-changed') pass('password', 'the hub has the same');
     const step = stepOf(code, status) ?? this.#awaited;
     const finding = status === undefined ? undefined : causeOfStatus(status);
-    const { platformCode = status === undefined ? undefined : `HTTP_${status}` } = error as {
-      platformCode?: string;
-    };
+    const { platformCode } = error as { platformCode?: string };
     const text = finding
       ? sentenceOfCause(finding, server.place)
       : this.#sentence(step, code, message, tell, status);

@@ -1326,6 +1326,30 @@ const ARRIVALS: readonly (readonly [
     [ready(), arrives(9, 'closed'), close('not-authentic')],
     WHOLE,
   ],
+  [
+    'HELLO that did not come before the offer, to a client that goes on',
+    [hears(OFFERED), waits],
+    [sends(GREETING), sends(OFFERED)],
+    lostOf('hub', 'client', 'HELLO'),
+  ],
+  [
+    'HELLO that did not come before the offer, without an end',
+    [hears(OFFERED)],
+    [sends(GREETING), sends(OFFERED)],
+    undefined,
+  ],
+  [
+    'a message of each side that was lost',
+    [sends('{"msg_type":"bus","payload":{}}'), waits],
+    [sends(GREETING), waits],
+    lostOf('hub', 'client', 'HELLO'),
+  ],
+  [
+    'a transport message of another length, at which the hub ran out of memory',
+    [ready(), seals(20)],
+    [ready(), arrives(22), { threw: 'out-of-memory' }, waits],
+    WHOLE,
+  ],
 ];
 
 for (const [what, client, hub, expected] of ARRIVALS) {
