@@ -311,7 +311,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'handshake open',
     [
       'accepts what has to be refused, such as: message 1 of 65536 bytes',
-      'accepts what has to be refused: 65535 bytes, and one more',
+      'limit: a plaintext of more than 65519 bytes is taken',
     ],
     [
       'src/noise/cipher-state.ts',
@@ -367,7 +367,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'numbers: they are parsed and written again (1.0 as 1, long integers rounded)',
     [WRITE, 'out.writeText(checkedToken(value.token));', 'out.writeText(String(Number(value.token)));'],
   ),
-  fault('depth-of-63', 'canonical-json', 'refuses what has to be accepted, such as: 64 arrays', [
+  fault('depth-of-63', 'canonical-json', 'limit: 64 arrays and objects that are open at once', [
     'src/limits.ts',
     'MAX_JSON_DEPTH: number = 64',
     'MAX_JSON_DEPTH: number = 63',
@@ -573,7 +573,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'const isPinned = pin !== undefined && equalBytes(pin, key);',
     'const isPinned = pin !== undefined && pin.length === key.length;',
   ]),
-  fault('pinned-at-every-xx', 'session', 'pin: the event comes where it is not due', [
+  fault('pinned-at-every-xx', 'session', 'pin: it comes for a hub that is pinned', [
     CLIENT,
     'if (!isPinned || isSuspect) {',
     "if (this.pattern === 'XXpsk2') {",
@@ -681,7 +681,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   fault(
     'lost-session-ignored',
     'session',
-    'accepts what has to be refused, such as: an announcement as bytes before the first message',
+    'after ready: HELLO or HANDSHAKE that arrives as bytes is ignored',
     [
       'src/session/inputs.ts',
       "return isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise';",
@@ -757,16 +757,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ['identity.mqtt.tls is true where it is false', 'identity.protocols.wss is true where it is false'],
     [FIELDS, "const FALSE = ['0', 'false', 'no', 'off'];", "const FALSE = ['0', 'false'];"],
   ),
-  fault(
-    'password-shown',
-    'identity',
-    'redaction: a redacted identity contains one of its secrets, plain or encoded',
-    [
-      'src/identity/redact.ts',
-      'let secrets = [accessKey, password, cryptoKey];',
-      'let secrets = [accessKey, cryptoKey];',
-    ],
-  ),
+  fault('password-shown', 'identity', 'redaction: a redacted identity shows its password', [
+    'src/identity/redact.ts',
+    'let secrets = [accessKey, password, cryptoKey];',
+    'let secrets = [accessKey, cryptoKey];',
+  ]),
   fault('session-ids-equal', 'session-ids reply', 'session ids: they are compared for equality', [
     'src/requests/session-ids.ts',
     "return returned === declared || returned.slice(returned.indexOf(':') + 1) === declared;",
@@ -826,5 +821,46 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       'const head = [parallelism, Math.min(length, 64), memoryKiB, passes, VERSION, TYPE_ARGON2ID];',
     ],
   ),
+  fault('entities-by-number-kept', 'reply', 'speech: entities by number, such as', [
+    'src/requests/speakable.ts',
+    '/&(#x[0-9a-f]{1,6}|#[0-9]{1,7}|[a-z]+);/gi',
+    '/&([a-z]+);/gi',
+  ]),
+  fault('choices-need-a-payload', 'reply', 'display items: a choice that has only a title', [
+    'src/requests/display-items.ts',
+    "stringIn(fields, ['payload', 'value']) ?? title;",
+    "stringIn(fields, ['payload', 'value']);",
+  ]),
+  fault('refusal-of-any-type', 'reply', 'refusal: one without a request id ends the only request whatever', [
+    'src/requests/reply-collector.ts',
+    "readArgument('message', () => ownField(data, 'denied_type')) === this.type;",
+    "(readArgument('message', () => ownField(data, 'denied_type')) === this.type || data !== undefined);",
+  ]),
+  fault('id-in-the-data-first', 'reply', 'request id: it is looked for in the order data, context, session', [
+    'src/requests/hub-event.ts',
+    'stringIn(context, REQUEST_IDS) ?? stringIn(session, REQUEST_IDS) ?? stringIn(data, REQUEST_IDS)',
+    'stringIn(data, REQUEST_IDS) ?? stringIn(context, REQUEST_IDS) ?? stringIn(session, REQUEST_IDS)',
+  ]),
+  fault(
+    'french-without-a-region',
+    'disclosure',
+    'disclosure: a tag with a region, such as fr-CA, is taken for',
+    ['src/identity/disclosure.ts', '/^fr([^a-z0-9]|$)/i', '/^fr$/i'],
+  ),
+  fault('unsupported-protocol-taken', 'endpoint', 'preference: a requested protocol is taken although', [
+    'src/identity/endpoint.ts',
+    'if (requested !== undefined && supported.indexOf(requested) < 0) {',
+    'if (requested !== undefined && PREFERENCE.indexOf(requested) < 0) {',
+  ]),
+  fault('issued-topics-unread', 'topics', 'topics: issued topics are not used where others can be derived', [
+    'src/mqtt-topics/topics.ts',
+    'const { c2sTopic, s2cTopic, statusTopic } = issued;\n  const scope = scopeOf(issued, accessKey);',
+    'const scope = scopeOf(issued, accessKey);\n  const { c2sTopic, s2cTopic, statusTopic } = scope.topics ? ({} as IssuedMqtt) : issued;',
+  ]),
+  fault('no-turn-after-a-timeout', 'schedule', 'decisions: a scheduler gives no more where send is due', [
+    'src/requests/request-scheduler.ts',
+    'if (at < queue.length) next.push(queue[at]!);',
+    "if (at < queue.length && request.collector.ending !== 'timeout') next.push(queue[at]!);",
+  ]),
   ...PORTER_LIBRARY_FAULTS,
 ];

@@ -458,6 +458,145 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'psk: a provisioned PSK that did not open message 2 is derived anew',
     [LINK, 'if hub in self.psks and hub not in self.provisioned:', 'if hub in self.psks:'],
   ),
+  fault('second-start-taken', 'session', 'start: a client takes a second one', [
+    SESSION,
+    'if self.announced or self.state != "awaiting-hello":',
+    'if self.state != "awaiting-hello":',
+  ]),
+  fault('psk-of-any-length', 'session', 'psk: one that does not have 32 bytes is taken', [
+    SESSION,
+    '        protocol.check_key(psk)\n',
+    '',
+  ]),
+  fault('json-sent-anew', 'session', 'messages: JSON is written anew before it is sealed', [
+    SESSION,
+    '    return protocol.encode(text)\n',
+    '    return protocol.canonical_json(protocol.parse_json(text))\n',
+  ]),
+  fault(
+    'first-error-forgotten',
+    'session',
+    'endings: after a failure the end tells how the transport closed',
+    [
+      SESSION,
+      '        if self.failure in ("hub-key-changed", "unknown-hub"):',
+      '        self.failure = None\n        if self.failure in ("hub-key-changed", "unknown-hub"):',
+    ],
+  ),
+  fault(
+    'heard-with-a-whole-message',
+    'session',
+    'endings: the hub counts as heard only once a whole message has arrived',
+    [SESSION, '            self.heard = True\n', ''],
+    [
+      SESSION,
+      '            if message is not None:\n',
+      '            if message is not None:\n                self.heard = True\n',
+    ],
+  ),
+  fault('envelope-of-256000-bytes', 'session', 'limit: an envelope of 256 KiB or less is refused', [
+    ENVELOPES,
+    '256 * 1024',
+    '256 * 1000',
+  ]),
+  fault('node-id-of-1024-bytes', 'session', 'limit: a node id of 4096 bytes or fewer is refused', [
+    SESSION,
+    'MAX_NODE_ID = 4096',
+    'MAX_NODE_ID = 1024',
+  ]),
+  fault('json-depth-of-63', JSON_ROOMS, 'limit: 64 arrays and objects', [
+    PROTOCOL,
+    'MAX_JSON_DEPTH = 64',
+    'MAX_JSON_DEPTH = 63',
+  ]),
+  fault('matching-key-pinned-again', 'session', 'pin: it comes for a hub that is pinned', [
+    SESSION,
+    '            if self.pin is None or self.is_suspect:\n',
+    '            if True:\n',
+  ]),
+  fault('fresh-key-of-unpinned-hub', 'session', 'static-key-fresh: it comes for a hub that is not pinned', [
+    SESSION,
+    'if self.key_is_fresh and self.pin is not None:',
+    'if self.key_is_fresh:',
+  ]),
+  fault('stored-psk-told-as-new', 'session', 'psk: a stored PSK is told as if it were new', [
+    SESSION,
+    '        psk = self.psks.get(self.node_id)\n',
+    '        psk = self.unproved_psk = self.psks.get(self.node_id)\n',
+  ]),
+  fault(
+    'other-envelopes-ignored',
+    'session',
+    'after ready: an envelope of another type, such as bus, is ignored',
+    [
+      SESSION,
+      'if what == "other" or (what in ("hello", "offer") and not is_text):',
+      'if what in ("hello", "offer") and not is_text:',
+    ],
+  ),
+  fault(
+    'greeting-in-bytes-ignored',
+    'session',
+    'after ready: HELLO or HANDSHAKE that arrives as bytes is ignored',
+    [SESSION, 'if what == "other" or (what in ("hello", "offer") and not is_text):', 'if what == "other":'],
+  ),
+  fault('empty-site-is-null', 'session', 'HELLO: its site_id is null', [
+    SESSION,
+    '{"pubkey": None, "site_id": site_id, **hello}',
+    '{"pubkey": None, "site_id": site_id or None, **hello}',
+  ]),
+  fault('dropped-length-is-the-limit', 'reassemble', 'cap: the length of a dropped message is too small', [
+    PROTOCOL,
+    '"length": length, "reason": "too-large"',
+    '"length": max_message, "reason": "too-large"',
+  ]),
+  fault('keys-by-bytes', JSON_ROOMS, 'key order: keys of fewer bytes come first', [
+    PROTOCOL,
+    'for key in sorted(value)',
+    'for key in sorted(value, key=lambda key: (len(key.encode()), key))',
+  ]),
+  fault('plaintext-of-65535-sealed', 'seal', 'limit: a plaintext of more than 65519 bytes is taken', [
+    PROTOCOL,
+    'plaintext, len(plaintext) + TAG)',
+    'plaintext, max(TAG, len(plaintext)))',
+  ]),
+  fault('message-of-65519-bytes', 'open', 'limit: a plaintext of 65519 bytes or fewer is refused', [
+    PROTOCOL,
+    'MAX_NOISE_MESSAGE = 65535',
+    'MAX_NOISE_MESSAGE = 65519',
+  ]),
+  fault('empty-fields-unbound', JSON_ROOMS, 'prologue: fields whose value is empty are left out', [
+    PROTOCOL,
+    'return canonical_json(hello) + canonical_json(handshake) + name.encode()',
+    'payloads = [{key: each[key] for key in each if each[key] not in ("", [])} for each in (hello, handshake)]\n    return b"".join(map(canonical_json, payloads)) + name.encode()',
+  ]),
+  fault('pauses-double-early', 'policy', 'pauses: their limit doubles before the first one', [
+    POLICY,
+    'self.dial(limit * draw >> 24, now)',
+    'self.dial(min(2 * limit, self.times["maxPause"]) * draw >> 24, now)',
+  ]),
+  fault('steady-keeps-the-limit', 'policy', 'pauses: a steady connection does not bring their limit back', [
+    POLICY,
+    'self.limit, trusted = self.times["basePause"], True',
+    'trusted = True',
+  ]),
+  fault('each-connection-derives', 'link', 'psk: it is derived anew although the derivation', [
+    LINK,
+    'if self.deriving_for != event["nodeId"]:',
+    'if True:',
+  ]),
+  fault(
+    'session-ids-by-their-end',
+    'link',
+    'orders: after `received` a link gives tell part where tell message is due',
+    ['question_scheduler.py', 'session.endswith(f":{self.session}")', 'session.endswith(self.session)'],
+  ),
+  fault(
+    'failure-ends-a-question',
+    'link',
+    'orders: after `received` a link gives tell finish (unanswered), which is not due',
+    ['question_scheduler.py', '"failure": ("unmatched",', '"failure": ("unanswered",'],
+  ),
   fault('lost-questions-untold', 'link', 'orders: a link gives no more where tell unsent is due', [
     LINK,
     '        self.questions.remove(question)\n        self.unsent(question["envelope"], error)',
@@ -501,7 +640,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'psk-stored-before-it-is-proved',
     'session',
-    'psk: the event comes where it is not due',
+    'psk: a provided PSK is told before it has opened message 2',
     [SESSION, ASKS_FOR_PSK, '        self.pending = [event("psk", nodeId=self.node_id, key=psk)]\n'],
     [
       SESSION,
@@ -509,8 +648,12 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return self.pending + self.collect(self.send_message_1(psk))',
     ],
   ),
-  fault('psk-never-stored', 'session', 'psk: the expected event is missing', [SESSION, ASKS_FOR_PSK, '']),
-  fault('psk-never-doubted', 'session', 'psk-suspect: the expected event is missing', [
+  fault('psk-never-stored', 'session', 'psk: it does not come for a provided PSK', [
+    SESSION,
+    ASKS_FOR_PSK,
+    '',
+  ]),
+  fault('psk-never-doubted', 'session', 'psk-suspect: it does not come where the payload', [
     SESSION,
     '                yield event("psk-suspect", nodeId=self.node_id)\n',
     '',
@@ -699,15 +842,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return head.to_bytes((length + 7) // 8)',
     'return (head << -length % 8).to_bytes((length + 7) // 8)',
   ]),
-  fault(
-    'binary-raw-deflate',
-    'decode-binary',
-    [
-      'refuses what has to be accepted, such as: a compressed message of type bus',
-      'the error is "bad-compression" where it is "bad-metadata"', // of metadata that it never sees
-    ],
-    [BINARY, 'zlib.decompressobj()', 'zlib.decompressobj(-15)'],
-  ),
+  fault('binary-raw-deflate', 'decode-binary', 'binary: what is compressed is read as DEFLATE alone', [
+    BINARY,
+    'zlib.decompressobj()',
+    'zlib.decompressobj(-15)',
+  ]),
   fault(
     'binary-needs-metadata',
     'decode-binary',

@@ -366,7 +366,7 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'handshake open',
     [
       'accepts what has to be refused, such as: message 1 of 65536 bytes',
-      'accepts what has to be refused: 65535 bytes, and one more',
+      'limit: a plaintext of more than 65519 bytes is taken',
     ],
     [PROTOCOL, 'if message_length > MAX_NOISE_MESSAGE:', 'if message_length > 2 * MAX_NOISE_MESSAGE:'],
   ),

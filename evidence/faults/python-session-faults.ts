@@ -10,11 +10,16 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'kind = envelope["msg_type"]\n',
     'kind = envelope["msg_type"].lower()\n',
   ]),
-  fault('repaired-payload', 'session', 'accepts what has to be refused, such as: no payload', [
-    'hub_envelopes.py',
-    'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
-    'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
-  ]),
+  fault(
+    'repaired-payload',
+    'session',
+    ['envelopes: one without payload is read', 'envelopes: a payload'],
+    [
+      'hub_envelopes.py',
+      'if not isinstance(envelope.get("payload"), dict):\n        raise Refused("bad-payload")',
+      'if not isinstance(envelope.get("payload"), dict):\n        envelope["payload"] = {}',
+    ],
+  ),
   fault(
     'hub-key-compared-late',
     'session',
@@ -116,8 +121,9 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'any-node-id',
     'session',
     [
-      'accepts what has to be refused, such as: an empty node_id',
-      'accepts what has to be refused: a node id of 4097 bytes; a node id of 4097 bytes, in fewer characters',
+      'limit: a node id of more than 4096 bytes of UTF-8 is taken',
+      'node id: an empty one is taken',
+      'node id: one that is no string is taken',
     ],
     [
       SESSION,
@@ -342,7 +348,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     '{"session": {"session_id": handshake_hash[:16].hex()}, **self.own_hello}',
     '{**self.own_hello, "session": {"session_id": handshake_hash[:16].hex()}}',
   ]),
-  fault('every-hub-is-new', 'session', 'new-hub: the event comes where it is not due', [
+  fault('every-hub-is-new', 'session', 'new-hub: it comes where the client has no pins at all', [
     SESSION,
     'if self.pins and self.pin is None:',
     'if self.pin is None:',
@@ -382,7 +388,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'encoding=encoding)',
     'encoding=None)',
   ]),
-  fault('message-2-a-byte-less', 'session', 'refuses what has to be accepted, as message-too-long', [
+  fault('message-2-a-byte-less', 'session', 'limit: a payload of message 2 of 64 bytes or fewer', [
     SESSION,
     'len(message) > MESSAGE_2_FIELDS',
     'len(message) >= MESSAGE_2_FIELDS',

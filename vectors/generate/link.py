@@ -6,7 +6,7 @@ The rules are those of docs/reference/sessions.md, "The link", of the session's 
 import files
 import peer
 from files import CHACHAPOLY
-from link_script import NODE_ID, REPLY_WAIT, WAIT, Link, finish, frame, handled, question, said, speech, tell, unmatched, unsent
+from link_script import NODE_ID, REPLY_WAIT, WAIT, Link, finish, frame, handled, question, said, speech, speech_in, tell, unmatched, unsent
 from peer import compact, envelope, flip, public_key
 from script import ANNOUNCEMENT, HELLO, offer_of, shake
 
@@ -403,6 +403,9 @@ def questions():
     person.shows_another_key(unsent(question("q-1"), "hub-key-changed"))
     person.ask("q-2", unsent(question("q-2"), "hub-key-changed"))
     unsolicited = connected("what belongs to no question").hear(NEXT, tell_event(type="mycroft.mic.listen"))
+    alike = connected("speech without a request id: of a session whose id only ends like ours, then of ours with a namespace")
+    alike.asks("q-1", session="abc").hear(speech_in("xabc"), tell_event())
+    alike.heard("q-1").hear(speech_in("hub:abc"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     both = asking("two sessions at once").waits("q-1").waits("q-2", session="other").start()
     both.connect(lambda it: [it.sent("q-1"), it.sent("q-2", session="other")])
     fresh = asking("the key was accepted: questions wait for the store", fresh=True).waits("q-1").start().hello().offer()
@@ -430,7 +433,7 @@ def questions():
     other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
     tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, repeated, person]
-    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, both, fresh, without]
+    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, both, fresh, without]
 
 
 def cancels():

@@ -46,6 +46,12 @@ def speech(id, text="It is noon."):
     return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": {"request_id": id}}}
 
 
+def speech_in(session):
+    """The same without a request id, of a session."""
+    context = {"session": {"session_id": session}}
+    return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": "It is noon."}, "context": context}}
+
+
 def handled(id):
     return {"msg_type": "bus", "payload": {"type": "ovos.utterance.handled", "data": {}, "context": {"request_id": id}}}
 

@@ -98,6 +98,7 @@ def build():
         prologue("keys of other scripts, escaped", ["KeyOrder"], OTHER_SCRIPTS, OFFER),
         prologue("the same, literal", ["KeyOrder"], OTHER_SCRIPTS, OFFER, ensure_ascii=False),
         prologue("a field of null, which is not an absent one", ["UnknownFields"], {**HELLO, "peer": None}, OFFER),
+        prologue("fields that are empty", ["UnknownFields"], {**HELLO, "pubkey": "", "load": 0}, {**OFFER, "binarize": False, "encodings": [], "x": {}}),
         prologue("a null inside a field of the HELLO", ["UnknownFields"], {**HELLO, "peer": {"name": None, "port": 1}}, OFFER),
         prologue("nulls inside a list of the HANDSHAKE", ["UnknownFields"], HELLO, {**OFFER, "x": [None, {"y": None}]}),
         prologue("a field named as one of the envelope", ["UnknownFields"], {**HELLO, "msg_type": "hello"}, OFFER),

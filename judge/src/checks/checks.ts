@@ -11,28 +11,38 @@ import {
   refutesBroker,
   refutesFlags,
 } from '../mistakes/addresses.ts';
-import { mistakesInBinary, refutesBinary } from '../mistakes/binary.ts';
+import {
+  mistakesInBinary,
+  mistakesInReadingBinary,
+  refutesBinary,
+  refutesReadingBinary,
+} from '../mistakes/binary.ts';
 import {
   mistakesInClientId,
+  mistakesInDisclosure,
   mistakesInMatching,
   mistakesInPauses,
   mistakesInPreference,
+  mistakesInReply,
   mistakesInSelection,
   refutesClientId,
   refutesMatching,
   refutesPauses,
+  refutesReply,
   refutesSelection,
 } from '../mistakes/decisions.ts';
 import {
   contradictsCanonicalJson,
   mistakesInAccepting,
   mistakesInCanonicalJson,
+  mistakesInEmptyFields,
   mistakesInPrologue,
   refutesCanonicalJson,
   refutesPrologue,
   saidOfJson,
 } from '../mistakes/json.ts';
 import { mistakesInPsk } from '../mistakes/known-psks.ts';
+import { HUB_PROLOGUE } from '../mistakes/message-1.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
 import {
@@ -42,7 +52,7 @@ import {
   refutesReassembly,
   refutesSplit,
 } from './framing.ts';
-import { checkLink } from './link.ts';
+import { checkLink, checkSchedule } from './link.ts';
 import {
   checkHandshake,
   checkHandshakeFailure,
@@ -129,7 +139,13 @@ export const CHECKS: { readonly [type: string]: Check } = {
       // A parser that takes too much lets a session send it.
       (cause === NOT_JSON && failure.accepts === true) || contradictsCanonicalJson(test, failure, cause),
   },
-  Prologue: { operation: 'prologue', check: checkPrologue, refutes: refutesPrologue },
+  Prologue: {
+    operation: 'prologue',
+    check: checkPrologue,
+    refutes: refutesPrologue,
+    // A prologue that is wrong by itself is so in a hub, too.
+    contradicts: (_test, _failure, cause) => cause === HUB_PROLOGUE,
+  },
   SelectNoise: plain(
     'select',
     ['patterns', 'suites', 'own', 'pinned'],
@@ -171,7 +187,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'disclosure',
     ['aiDisclosure', 'lastGiven', 'tag', 'isVoice', 'isShared'],
     ['due', 'text', 'language'],
-    EXACT,
+    { ...EXACT, mistakesIn: mistakesInDisclosure },
   ),
   Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status'], {
     mistakesIn: mistakesInTopics,
@@ -197,10 +213,14 @@ export const CHECKS: { readonly [type: string]: Check } = {
   }),
   Reply: plain('reply', ['request', 'events', 'end'], ['state', 'ending', 'reply', 'refusal'], {
     ...EXACT,
-    mistakesIn: mistakesInPolicy,
-    refutes: (test, cause) => cause === ANY_REFUSAL && test.flags.includes(NOT_BY_POLICY),
+    mistakesIn: (test, response) => {
+      const inPolicy = mistakesInPolicy(test, response);
+      return inPolicy.length > 0 ? inPolicy : mistakesInReply(test, response);
+    },
+    refutes: (test, cause) =>
+      (cause === ANY_REFUSAL && test.flags.includes(NOT_BY_POLICY)) || refutesReply(test, cause),
   }),
-  RequestScheduler: plain('schedule', ['options', 'steps'], ['results'], EXACT),
+  RequestScheduler: { operation: 'schedule', check: checkSchedule },
   ConnectionPolicy: plain('policy', ['options', 'random', 'steps'], ['results'], {
     ...EXACT,
     mistakesIn: mistakesInPauses,
@@ -215,7 +235,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'decode-binary',
     ['message', 'maxInflated'],
     ['msgType', 'metadata', 'payload', 'binType', 'bytes'],
-    EXACT,
+    { ...EXACT, mistakesIn: mistakesInReadingBinary, refutes: refutesReadingBinary },
   ),
   Argon2id: plain(
     'argon2id',
@@ -312,7 +332,9 @@ async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
 }
 
 function inPrologue({ hello, handshake, protocolName, prologue }: Vector, got: unknown): Causes {
-  const causes = mistakesInPrologue(hello, handshake, protocolName, got);
+  const known = mistakesInPrologue(hello, handshake, protocolName, got);
+  const isPlain = known.length > 0 && !known.some((cause) => cause.includes('omitempty'));
+  const causes = isPlain ? known : [...known, ...mistakesInEmptyFields(hello, handshake, protocolName, got)];
   const isCut = typeof got === 'string' && got.length > SHORT && prologue.startsWith(got);
   return causes.length === 0 && isCut
     ? [`prologue: it is cut to ${got.length / 2} bytes; it has all of HELLO, HANDSHAKE and the protocol name`]
@@ -361,9 +383,23 @@ async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   for (const secret of secrets as string[]) {
     if (!encodings(secret).some((encoding) => shown.includes(encoding))) continue;
     const got = `the secret ${JSON.stringify(secret)} of this test`;
-    const cause = 'redaction: a redacted identity contains one of its secrets, plain or encoded';
+    const name = nameIn(identity, secret);
+    const cause =
+      name === undefined
+        ? 'redaction: a redacted identity contains one of its secrets, plain or encoded'
+        : `redaction: a redacted identity shows its ${name}, plain or encoded`;
     throw new Failure({ where: 'redacted', expected: 'no secrets', got }, [cause]);
   }
+}
+
+/** The field of an identity that is, or contains, this secret: `mqtt.username`. */
+function nameIn(identity: Fields, secret: string): string | undefined {
+  for (const [name, value] of Object.entries(identity)) {
+    if (typeof value === 'string' && value === secret) return name;
+    const inner = typeof value === 'object' && value !== null ? nameIn(value as Fields, secret) : undefined;
+    if (inner !== undefined) return `${name}.${inner}`;
+  }
+  return undefined;
 }
 
 function encodings(secret: string): string[] {

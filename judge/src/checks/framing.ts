@@ -94,13 +94,20 @@ const AT_ONCE =
 const WHOLE_LENGTH = 'cap: the length of a dropped message is too small; it is that of the whole message';
 
 /** What is wrong in telling that a message is too large. */
-function mistakesInDropping(events: readonly Fields[], got: readonly Fields[], error: unknown): Causes {
+function mistakesInDropping(
+  events: readonly Fields[],
+  got: readonly Fields[],
+  error: unknown,
+  expected: unknown,
+): Causes {
   const index = got.findIndex(({ reason }) => reason === 'too-large');
   if (index < 0) return [];
   const [right, { length }] = [events[index], got[index]!];
   if (right === undefined) return index === 0 ? [AT_ONCE] : [];
   const isShort = right.reason === 'too-large' && Number(length) < Number(right.length);
-  return !isShort ? [] : error === undefined ? [WHOLE_LENGTH] : [AT_ONCE];
+  if (!isShort) return [];
+  // An error that is due does not tell whether it comes where it is due.
+  return error === undefined ? [WHOLE_LENGTH] : error === expected ? [WHOLE_LENGTH, AT_ONCE] : [AT_ONCE];
 }
 
 const DELIVERED = 'UTF-8: a JSON message that is not UTF-8 is delivered; it is dropped';
@@ -120,7 +127,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const expected = events[index];
   if (error === undefined && response.error === 'message-while-open' && got.at(-1)?.type === 'dropped')
     return [STAYS_OPEN];
-  const inDropping = mistakesInDropping(events, got, response.error);
+  const inDropping = mistakesInDropping(events, got, response.error, error);
   if (inDropping.length > 0) return inDropping;
   if (error === 'message-while-open' && response.error === undefined && expected === undefined) {
     return lengthOf(frames.slice(0, -1)) > MAX_MESSAGE

@@ -14,29 +14,29 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
     const other = wrong[index];
     if (result.error !== undefined) checkRefusal(String(result.error), other ?? {}, where);
     else {
-      const said = saidOfOrders(String(steps[index].do), ordersOf(result), ordersOf(other));
+      const said = saidOfOrders(
+        ['orders', 'a link', `\`${steps[index].do}\``],
+        ordersOf(result),
+        ordersOf(other),
+      );
       compare(where, result, other, mistakesInOrders(options, right.slice(0, index), result, other), said);
     }
   }
   compare('results', right.length, wrong.length);
 }
 
-function compare(
-  where: string,
-  right: unknown,
-  wrong: unknown,
-  causes: Causes = [],
-  said: { readonly says?: string; readonly gist?: string } = {},
-): void {
+function compare(where: string, right: unknown, wrong: unknown, causes: Causes = [], said: Said = {}): void {
   const difference = firstDifference(where, right, wrong, true);
   if (difference !== undefined) throw new Failure({ ...difference, ...said }, causes);
 }
 
-/** What an order is, in words; without its values. */
+/** What an order or a decision is, in words; without its values. */
 function nameOf(order: Fields | null): string {
-  if (order?.do === 'tell') return `tell ${(order.event as Fields | undefined)?.type}`;
-  if (order?.do !== 'write') return String(order?.do);
-  return order.envelope === undefined ? 'write a sealed message' : 'write an envelope';
+  const { do: what, event, envelope } = order ?? {};
+  if (what === 'write') return envelope === undefined ? 'write a sealed message' : 'write an envelope';
+  const { type, ending, error } = (what === 'tell' ? event : { ...order, type: undefined }) as Fields;
+  const detail = ending ?? error;
+  return [what, type, detail && `(${detail})`].filter(Boolean).join(' ');
 }
 
 /** The names that are in a list more often than in another. */
@@ -49,30 +49,66 @@ function without(names: readonly string[], others: readonly string[]): string[] 
   });
 }
 
-/** The sentence for orders that are missing, not due or in another order, after this input. */
-function saidOfOrders(input: string, right: Orders, wrong: Orders): { says?: string; gist?: string } {
+/** The sentence for orders or decisions that are missing, not due or in another order. */
+function saidOfOrders(
+  [noun, who, input]: readonly [noun: string, who: string, input: string],
+  right: Orders,
+  wrong: Orders,
+): Said {
   const [due, got] = [right.map(nameOf), wrong.map(nameOf)];
-  const [missing, extra] = [without(due, got), without(got, due)];
   if (due.join() === got.join()) return {};
+  const [missing, extra] = [without(due, got), without(got, due)];
   const [first, other] = [missing[0], extra[0]];
   const is = missing.length > 1 ? 'are' : 'is';
   const gives =
     first !== undefined
-      ? `${extra.join(', ') || 'no more'} where ${missing.join(', ')} ${is} due`
+      ? `gives ${extra.join(', ') || 'no more'} where ${missing.join(', ')} ${is} due`
       : other !== undefined
-        ? `${extra.join(', ')}, which is not due`
-        : `${got.join(', ')} in this order; it is ${due.join(', ')}`;
+        ? `gives ${extra.join(', ')}, which ${extra.length > 1 ? 'are' : 'is'} not due`
+        : `gives ${got.join(', ')} in this order; it is ${due.join(', ')}`;
   const gist =
-    first === undefined
-      ? other === undefined
-        ? 'gives its orders in another order'
-        : `gives ${other}, which is not due`
-      : `gives ${other ?? 'no more'} where ${first} is due`;
-  return { says: `orders: after \`${input}\` a link gives ${gives}`, gist: `orders: a link ${gist}` };
+    first !== undefined
+      ? `gives ${other ?? 'no more'} where ${first} is due`
+      : other !== undefined
+        ? `gives ${other}, which is not due`
+        : `gives its ${noun} in another order`;
+  return { says: `${noun}: after ${input} ${who} ${gives}`, gist: `${noun}: ${who} ${gist}` };
+}
+
+interface Said {
+  readonly says?: string;
+  readonly gist?: string;
+}
+
+/** A scheduler of requests, input by input: the decisions that must follow, and the next deadline. */
+export async function checkSchedule({ options, steps, results }: Vector, ask: Ask): Promise<void> {
+  const response = await ask({ op: 'schedule', options, steps });
+  if (response.error !== undefined) checkFields(response, { results });
+  const got = Array.isArray(response.results) ? (response.results as (Fields | null)[]) : [];
+  for (const [index, result] of (results as Fields[]).entries()) {
+    const [due, is] = [result, got[index]].map((each) => each?.decisions);
+    const lists = [due, is].map((list) => (Array.isArray(list) ? (list as Orders) : []));
+    const said = saidOfOrders(['decisions', 'a scheduler', inputOf(steps[index])], lists[0]!, lists[1]!);
+    compare(`results[${index}]`, result, got[index], [], said);
+  }
+  compare('results', results.length, got.length);
+}
+
+/** An input of a scheduler, with the type of the event that it receives. */
+function inputOf({ do: what, message }: Fields): string {
+  try {
+    return `\`${what}\` of ${JSON.parse(String(message)).payload.type}`;
+  } catch {
+    return `\`${what}\``;
+  }
 }
 
 const DERIVED =
   'psk: a provisioned PSK that did not open message 2 is derived anew; it stays in use, since only a person can give another';
+const DERIVED_AGAIN =
+  'psk: it is derived anew although the derivation for this hub is running, or its result is there; one derivation serves several connections';
+const NOT_DERIVED =
+  'psk: it is not derived anew where a derived one did not open message 2; the next connection needs another';
 const ACCEPTED =
   'keyring: ready under XXpsk2 counts as acceptance of the static key; only ready under KKpsk0, or what the hub sends then, shows it';
 
@@ -106,6 +142,11 @@ function mistakesInOrders(
     provisioned.includes(derived.nodeId)
   )
     return [DERIVED];
+  const hasDerived = before
+    .flatMap(ordersOf)
+    .some((order) => order?.do === 'derive' && order.nodeId === derived?.nodeId);
+  if (derived && hasDerived && !hasDiffered && !has(due, 'derive')) return [DERIVED_AGAIN];
+  if (hasDiffered && has(due, 'derive') && got.length > 0 && !derived) return [NOT_DERIVED];
   const stored = got.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
   const isReady = due.some((order) => {
     const event = order?.event as Fields | undefined;

@@ -364,6 +364,11 @@ const OTHER_CODE = [
   'a failure is final: the code of the first failure is repeated for every later message (a choice)',
 ];
 
+const TOO_LONG_TAKEN =
+  'limit: a plaintext of more than 65519 bytes is taken; with its tag the message has more than 65535';
+const TOO_LONG_REFUSED =
+  'limit: a plaintext of 65519 bytes or fewer is refused as too long; with its tag the message has 65535, the most';
+
 /** Compares the result of each message. Every message is tried, even after a failure. */
 function checkResults(
   expected: readonly Fields[],
@@ -380,11 +385,14 @@ function checkResults(
     const { error, ...fields } = expected[index]!;
     if (error !== undefined) {
       const causes = result?.error === undefined ? GOES_ON : OTHER_CODE;
-      checkRefusal(String(error), result ?? {}, where, index > firstFailure ? () => causes : undefined);
+      const isTaken = result?.error === undefined && error === 'message-too-long';
+      checkRefusal(String(error), result ?? {}, where, () =>
+        index > firstFailure ? causes : isTaken ? [TOO_LONG_TAKEN] : [],
+      );
     } else {
       const field = Object.keys(fields)[0]!;
       checkFields(renamed(result ?? {}, field, where), { [where]: fields[field] }, () =>
-        findCauses(index, result ?? {}),
+        result?.error === 'message-too-long' ? [TOO_LONG_REFUSED] : findCauses(index, result ?? {}),
       );
     }
   }

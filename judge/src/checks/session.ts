@@ -50,9 +50,12 @@ export async function checkSession(test: Vector, ask: Ask): Promise<void> {
     const where = `step ${index + 1}, ${request.do}`;
     const response = await ask({ op: 'session', ...request });
     if (error !== undefined) {
-      checkRefusal(error, response, where, () => (error === 'not-json' ? [NOT_JSON] : []));
+      const isTaken = response.error === undefined;
+      checkRefusal(error, response, where, () => (isTaken ? mistakesInCall(request, error, test) : []));
     } else if (messages !== undefined) {
-      checkFields({ error: response.error, [where]: response.messages }, { [where]: messages });
+      checkFields({ error: response.error, [where]: response.messages }, { [where]: messages }, () =>
+        mistakesInSending(messages, response.messages, opener),
+      );
       opener.count += messages.length;
     } else {
       opener.step = index;
@@ -66,6 +69,41 @@ export async function checkSession(test: Vector, ask: Ask): Promise<void> {
 
 /** Unless the parser accepts it, too. */
 export const NOT_JSON = 'send: a text that is not JSON is sent as JSON; it is refused';
+
+/** What a call that must be refused does, if it is not. */
+function mistakesInCall({ do: what, kind }: Fields, error: string, { steps }: Vector): Causes {
+  const who = steps[0].role === 'hub' ? 'a hub' : 'a client';
+  if (error === 'not-json') return [NOT_JSON];
+  if (what === 'start') return [`start: ${who} takes a second one, or a late one; it is refused`];
+  if (what === 'send' && kind !== undefined)
+    return error === 'session-over'
+      ? [`send: ${who} seals a message after its session has ended; the call is refused`]
+      : [`send: ${who} seals a message before it is ready; the call is refused`];
+  if (what !== 'psk') return [];
+  return error === 'bad-length'
+    ? ['psk: one that does not have 32 bytes is taken; the call is refused, and has no effect']
+    : ['psk: one that was not asked for is taken; before psk-needed the call is refused'];
+}
+
+const SENT_ANEW =
+  'messages: JSON is written anew before it is sealed, so that white space, escapes or numbers change; it is sent as it was given';
+
+/** The mistakes in messages that are sealed. */
+function mistakesInSending(expected: readonly string[], got: unknown, opener: Opener): Causes {
+  if (!Array.isArray(got) || got.length !== expected.length) return [];
+  const pairs = expected.map((message, at) =>
+    [message, got[at]].map((sealed) => opener.textOf(String(sealed), at)),
+  );
+  const isAnew = ([right, wrong]: (string | undefined)[]): boolean =>
+    right !== undefined && wrong !== undefined && right !== wrong && isSameValue(right, wrong);
+  return pairs.some(isAnew) ? [SENT_ANEW] : [];
+}
+
+/** Whether both texts are JSON of one value, with numbers compared as tokens or as numbers. */
+function isSameValue(a: string, b: string): boolean {
+  const [right, wrong] = parsed(a, b);
+  return isSameJson(a, b) || (right !== a && JSON.stringify(right) === JSON.stringify(wrong));
+}
 
 const GOES_ON =
   'a failure is final: after a failure the session still says something; nothing is read any more';
@@ -94,6 +132,10 @@ const NO_CAUSE =
   'endings: the cause for which there is no connection is ignored; it counts before close code and status';
 const READY_HEARD =
   'endings: a session that is ready counts as one in which the hub was heard; that is so once a transport message of the hub has opened';
+const FIRST_LOST =
+  'endings: after a failure the end tells how the transport closed; the first error of the session counts, whatever comes after it';
+const HEARD_LATE =
+  'endings: the hub counts as heard only once a whole message has arrived; the first transport message that opens is enough';
 const CONNECTION_LIMIT = 'connection_limit';
 
 /** The end of a connection: what the session tells must follow from how it closed. */
@@ -102,12 +144,22 @@ function checkEnd(
   expected: readonly Fields[],
   response: Fields,
   closing: Fields,
-  { received, steps }: Opener,
+  { received, steps, step, otherErrors }: Opener,
 ): void {
   const isReady = steps.some(({ events }) => has((events as Fields[] | undefined) ?? [], 'ready'));
   const got = Array.isArray(response.events) ? (response.events as (Fields | null)[]) : [];
   const [right, wrong] = [expected, got].map((events) => events.find((event) => event?.type === 'ended'));
   if (right?.error === undefined || wrong?.error === undefined) return;
+  const first = steps
+    .slice(0, step)
+    .flatMap(({ events }) => (Array.isArray(events) ? (events as Fields[]) : []));
+  const failure = first.find(({ type }) => type === 'close')?.error;
+  const isAsGood = ['refused', failure, ...otherErrors].includes(wrong.error as string);
+  if (failure !== undefined && right.error === failure && !isAsGood)
+    throw new Failure(
+      { where: `${where}, ended.error`, expected: show(right.error), got: show(wrong.error) },
+      [FIRST_LOST],
+    );
   const [kind, other] = [KINDS[String(right.error)], KINDS[String(wrong.error)]];
   if (kind === undefined || other === undefined || kind === other) return;
   const ended = { where: `${where}, ended.error`, expected: show(right.error), got: show(wrong.error) };
@@ -124,7 +176,9 @@ function checkEnd(
   const heard = received.some(({ bytes }) => bytes !== undefined) ? ' once the hub was heard' : '';
   const isUnheard = heard === '' && kind === 'a refusal' && other === 'a loss' && isReady;
   const plain = `endings: ${how} is taken for ${other}${heard}; it is ${kind}`;
-  throw new Failure(ended, isUnheard ? [plain, READY_HEARD] : [plain]);
+  const isInPart =
+    heard !== '' && kind === 'a loss' && !first.some(({ type }) => type === 'message' || type === 'dropped');
+  throw new Failure(ended, [plain, ...(isUnheard ? [READY_HEARD] : []), ...(isInPart ? [HEARD_LATE] : [])]);
 }
 
 function checkEvents(where: string, expected: readonly Fields[], response: Fields, opener: Opener): void {
@@ -620,6 +674,11 @@ class Opener {
     return what === 'psk' && Array.isArray(events) && events.length === 0;
   }
 
+  /** The JSON text in one of the next sealed messages. */
+  textOf(sealed: string, offset: number): string | undefined {
+    return this.#open(sealed, 0, this.count + offset);
+  }
+
   /** The JSON in a sealed message. */
   read(sealed: string, marker = 0): unknown {
     try {
@@ -635,12 +694,12 @@ class Opener {
     return a !== undefined && b !== undefined && isSameJson(a, b);
   }
 
-  #open(sealed: string, marker = 0): string | undefined {
+  #open(sealed: string, marker = 0, count = this.count): string | undefined {
     const message = hexToBytes(sealed);
     if (message === undefined || this.#key === undefined || this.#suite === undefined) return undefined;
     const name = cipherNameOf(this.#suite);
     const nonce = new Uint8Array(12);
-    new DataView(nonce.buffer).setBigUint64(4, BigInt(this.count), name === 'ChaChaPoly');
+    new DataView(nonce.buffer).setBigUint64(4, BigInt(count), name === 'ChaChaPoly');
     try {
       const frame = nodeCrypto.ciphers[name]!(this.#key.slice()).open(nonce, new Uint8Array(0), message);
       return frame?.[0] === marker ? bytesToUtf8(frame.subarray(1)) : undefined;

@@ -46,10 +46,37 @@ export function refutesFlags(test: Vector, cause: string): boolean {
 
 /** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
+  const ofIssued = mistakesInIssued(test, response);
+  if (ofIssued.length > 0) return ofIssued;
   if (test.error !== undefined) return [];
   if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
   const inHash = mistakesInLevels(test, response);
   return isHashedOtherwise(test, response) ? [...inHash, ...mistakesInWord(test)] : inHash;
+}
+
+const ISSUED: { readonly [topic: string]: readonly string[] } = {
+  publish: ['c2s_topic', 'c2sTopic'],
+  subscribe: ['s2c_topic', 's2cTopic'],
+  status: ['status_topic', 'statusTopic'],
+};
+const ISSUED_UNREAD =
+  'topics: issued topics are not used where others can be derived; an issued one takes precedence';
+const OUT_OF_SCOPE = 'topics: an issued topic outside the scope of the client is used; it is refused';
+const BAD_ISSUED = 'topics: an issued topic that is not valid for publishing is used; it is refused';
+
+/** Issued topics that are not used, or used although they must not be. */
+function mistakesInIssued({ mqtt, error, ...test }: Vector, response: Fields): Causes {
+  if (response.error !== undefined) return [];
+  const issued = TOPICS.map((name) => ({
+    name,
+    topic: ISSUED[name]!.map((field) => mqtt?.[field]).find((value) => typeof value === 'string'),
+  })).filter(({ topic }) => topic !== undefined);
+  if (issued.length === 0) return [];
+  const isUnread = issued.every(({ name, topic }) => response[name] !== topic);
+  if (error === undefined)
+    return isUnread && issued.some(({ name, topic }) => test[name] === topic) ? [ISSUED_UNREAD] : [];
+  if (error === 'topic-out-of-scope') return [isUnread ? ISSUED_UNREAD : OUT_OF_SCOPE];
+  return error === 'bad-topic' ? [isUnread ? ISSUED_UNREAD : BAD_ISSUED] : [];
 }
 
 /** Whether the key stands where its hash is due in all topics, or the hash where the key is. */

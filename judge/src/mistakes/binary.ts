@@ -1,4 +1,5 @@
 /** What is wrong in the head of a binary message, which is not made of whole bytes. */
+import { inflateRawSync } from 'node:zlib';
 import type { Fields } from '../adapter.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
@@ -53,3 +54,45 @@ export function refutesBinary(test: Vector, cause: string): boolean {
 function bitsOf(digits: string): string {
   return digits.replace(/../g, (byte) => Number.parseInt(byte, 16).toString(2).padStart(8, '0'));
 }
+
+const RAW =
+  'binary: what is compressed is read as DEFLATE alone (RFC 1951); it is a zlib stream (RFC 1950), with a head and a checksum';
+const RAW_TOO =
+  'binary: DEFLATE alone is read too (RFC 1951); what is compressed is a zlib stream (RFC 1950)';
+const NOT_INFLATED = 'binary: what is compressed is refused; it is a zlib stream (RFC 1950)';
+const TOO_MUCH =
+  'limit: a stream that inflates to no more than is allowed is refused; the limit itself is allowed';
+
+/** The mistakes in reading a message that is compressed. */
+export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes {
+  const { message } = test;
+  const right = test.error;
+  if (right === 'bad-compression' && error === undefined) return isRaw(message) ? [RAW, RAW_TOO] : [];
+  if (right !== undefined || error !== 'bad-compression') return [];
+  return test.maxInflated !== undefined ? [TOO_MUCH, RAW, NOT_INFLATED] : [RAW, NOT_INFLATED];
+}
+
+/** Whether the right response to this message rules out the cause. */
+export function refutesReadingBinary({ message, flags, error }: Vector, cause: string): boolean {
+  if (error === undefined && flags.includes('Compressed')) return cause === RAW || cause === NOT_INFLATED;
+  return error === 'bad-compression' && isRaw(message) && (cause === RAW || cause === RAW_TOO);
+}
+
+const GZIP = Buffer.from([0x1f, 0x8b, 8]);
+
+/** Whether DEFLATE without the head of zlib stands in a message. */
+function isRaw(digits: unknown): boolean {
+  const bytes = Buffer.from(String(digits), 'hex');
+  if (bytes.includes(GZIP)) return false;
+  return Array.from(bytes.subarray(0, MOST), (_byte, at) => at + 2).some((at) => {
+    try {
+      return /^{.*}$/s.test(inflateRawSync(bytes.subarray(at)).toString()) && !isHead(bytes.subarray(at - 2));
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Whether these bytes begin with the head of zlib (RFC 1950, section 2.2). */
+const isHead = ([first = 0, second = 0]: Uint8Array): boolean =>
+  (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;

@@ -80,11 +80,20 @@ export function mistakesInSelection(test: Vector, { pattern, suite, error }: Fie
   return fitting(SELECTIONS, test, got);
 }
 
+const UNSUPPORTED_TAKEN =
+  'preference: a requested protocol is taken although the caller does not support it; it is refused';
+const UNSUPPORTED_REPLACED =
+  'preference: another protocol takes the place of a requested one that the caller does not support; it is refused';
+const PLAINTEXT_TAKEN = 'plaintext: an address without TLS is taken although the caller does not allow it';
+
 /** An endpoint of the wrong protocol. */
 export function mistakesInPreference(
-  { protocol, requested, tls, text }: Vector,
+  { protocol, requested, tls, text, error }: Vector,
   { protocol: got }: Fields,
 ): Causes {
+  if (error === 'unsupported-protocol' && typeof got === 'string')
+    return [got === requested ? UNSUPPORTED_TAKEN : UNSUPPORTED_REPLACED];
+  if (error === 'plaintext-endpoint' && typeof got === 'string') return [PLAINTEXT_TAKEN];
   if (protocol === undefined || typeof got !== 'string' || got === protocol) return [];
   const isByFlag = protocol === 'mqtt' && tls && /"tls": ?(?:true|1|"(?:yes|on|true)")/i.test(text);
   if (isByFlag) return [TLS_IGNORED];
@@ -274,10 +283,12 @@ const LEAST_DRAW = 2 ** 20;
 
 /** The known mistakes that lead to these pauses of a policy. */
 export function mistakesInPauses(
-  { random = [], results = [], options }: Vector,
+  { random = [], results = [], options, steps = [] }: Vector,
   { results: got, error }: Fields,
 ): Causes {
   if (error !== undefined) return runsOut(results, random, error) ? [RUNS_OUT] : [];
+  const inDeciding = mistakesInDeciding(steps, results, got);
+  if (inDeciding.length > 0) return inDeciding;
   const [rights, others] = [pausesIn(results, random), pausesIn(got, random)];
   if (rights === undefined || others === undefined || rights.length !== others.length) return [];
   if (rights.length === 0 || rights.every((pause, at) => pause === others[at])) return [];
@@ -285,25 +296,294 @@ export function mistakesInPauses(
   const found = PAUSES.filter((mistake) =>
     all.every((one, at) => one && Math.abs(mistake.pause(one.limit, one.draw) - others[at]!) <= one.inexact),
   );
-  if (found.length > 0) return found.map(({ cause }) => `pauses: ${cause}`);
+  const { maxPause = MAX_PAUSE, steadyAfter = 30_000 } = options ?? {};
+  const isDoubled = all.every((one, at) => {
+    if (one === undefined) return true;
+    const limit = Math.min(2 * one.limit, maxPause);
+    return Math.abs((limit * one.draw) / DRAWS - others[at]!) <= one.inexact;
+  });
+  if (found.length > 0 || isDoubled)
+    return [...found.map(({ cause }) => `pauses: ${cause}`), ...(isDoubled ? [DOUBLED_EARLY] : [])];
   const isFlat = others.every((pause) => pause === rights[0]) && new Set(random).size === 1;
   if (isFlat && rights.length > 1) return [NO_GROWTH];
-  const { maxPause = 600_000 } = options ?? {};
   const isBeyond = all.every((one, at) => {
     const isMost = one !== undefined && Math.abs(one.limit - maxPause) <= one.inexact;
     return others[at] === rights[at] || (isMost && others[at]! > rights[at]!);
   });
-  return isBeyond ? [BEYOND] : [];
+  if (isBeyond) return [BEYOND];
+  const at = rights.findIndex((pause, index) => pause !== others[index]);
+  return mistakesInGrowth(steps, results, at, others[at]! > rights[at]!, steadyAfter);
+}
+
+/** What the first wrong result decides, if it is no pause. */
+function mistakesInDeciding(steps: readonly Fields[], results: readonly Fields[], got: unknown): Causes {
+  if (!Array.isArray(got)) return [];
+  const index = results.findIndex((result, at) => JSON.stringify(result) !== JSON.stringify(got[at]));
+  const [step, due, is] = [steps[index], results[index], got[index] as Fields | null | undefined];
+  if (step === undefined || due === undefined || !is) return [];
+  if (step.do === 'begin') return mistakesInBeginning(due.options, is.options);
+  if (step.do === 'deadline' && due.deadline !== is.deadline)
+    return [`policy: the deadline in ${step.state} is ${is.deadline} where it is ${due.deadline}`];
+  const { type, error } = (step.event ?? {}) as Fields;
+  const [right, wrong] = [due, is].map(
+    ({ decision }) => (decision as Fields | null | undefined)?.do ?? 'nothing',
+  );
+  if (step.do !== 'take' || right === wrong) return [];
+  return [
+    `policy: after ${type === 'ended' ? `an end with ${error}` : type} it says ${wrong} where ${right} is due`,
+  ];
+}
+
+function mistakesInBeginning(right: unknown, wrong: unknown): Causes {
+  if (right === null && wrong) return ['policy: `begin` allows a connection where none may be made'];
+  if (right && wrong === null) return ['policy: `begin` allows no connection where one may be made'];
+  const [due, is] = [right, wrong].map((options) => (options as Fields | undefined)?.patterns !== undefined);
+  if (due && !is)
+    return ['policy: KKpsk0 is used again where XXpsk2 alone is due, after a KKpsk0 that failed'];
+  return is && !due ? ['policy: XXpsk2 alone is used where KKpsk0 may be used again'] : [];
+}
+
+const MAX_PAUSE = 600_000; // by default, in milliseconds
+
+const DOUBLED_EARLY =
+  'pauses: their limit doubles before the first one; the first limit is basePause, and it doubles after each pause';
+const STEADY_KEPT =
+  'pauses: a steady connection does not bring their limit back to basePause; one that was ready for steadyAfter does';
+const RESUMED_KEPT = 'pauses: `resume` does not bring their limit back to basePause';
+const READY_RESETS =
+  'pauses: a connection that was ready for less than steadyAfter brings their limit back; only a steady one does';
+const STARTING_GROWS =
+  'pauses: their limit grows although the hub has not been reachable since the start; for a minute it stays basePause';
+const STARTING_STAYS =
+  'pauses: their limit does not grow after a minute, or after another end than not-reachable; only then it stays basePause';
+
+/**
+ * Why the limit of a pause is another one.
+ * @param wrong - the index of the first wrong pause
+ * @param isMore - whether it is too long
+ */
+function mistakesInGrowth(
+  steps: readonly Fields[],
+  results: readonly Fields[],
+  wrong: number,
+  isMore: boolean,
+  steadyAfter: number,
+): Causes {
+  let [pauses, readyAt, hasBeenReady] = [0, undefined as number | undefined, false];
+  let [wasSteady, wasShort, wasResumed, unreached, others] = [false, false, false, 0, 0];
+  for (const [index, { do: what, event: given, at }] of steps.entries()) {
+    const event = (given ?? {}) as Fields;
+    if (what === 'resume') wasResumed = true;
+    if (what !== 'take') continue;
+    if (event.type === 'ready') [readyAt, hasBeenReady] = [Number(at), true];
+    if (event.type !== 'ended') continue;
+    if (readyAt !== undefined) {
+      if (Number(at) - readyAt >= steadyAfter) wasSteady = true;
+      else wasShort = true;
+    }
+    readyAt = undefined;
+    if (event.error === 'not-reachable') unreached++;
+    else others++;
+    if (typeof (results[index]?.decision as Fields | null)?.after !== 'number') continue;
+    if (pauses++ < wrong) continue;
+    if (isMore && !hasBeenReady && unreached > 1 && others === 0) return [STARTING_GROWS];
+    if (isMore) return [...(wasSteady ? [STEADY_KEPT] : []), ...(wasResumed ? [RESUMED_KEPT] : [])];
+    if (!hasBeenReady && unreached > 0) return [STARTING_STAYS];
+    return wasShort && !wasSteady ? [READY_RESETS] : [];
+  }
+  return [];
 }
 
 /** Whether right pauses in this test rule out the mistake. */
-export function refutesPauses({ random = [], results = [] }: Vector, cause: string): boolean {
+export function refutesPauses({ random = [], results = [], options }: Vector, cause: string): boolean {
   const mistake = PAUSES.find((other) => cause === `pauses: ${other.cause}`);
   const pauses = pausesIn(results, random) ?? [];
+  if (cause === DOUBLED_EARLY)
+    return pauses.some(
+      (pause, at) => 1.5 * (drawn(pause, random[at])?.limit ?? Infinity) < (options?.maxPause ?? MAX_PAUSE),
+    );
   if (cause === NO_GROWTH) return new Set(random).size === 1 && new Set(pauses).size > 1;
   const isOther = (pause: number, at: number): boolean => {
     const one = drawn(pause, random[at]);
     return one !== undefined && Math.abs(mistake!.pause(one.limit, one.draw) - pause) > one.inexact;
   };
   return mistake !== undefined && pauses.some(isOther);
+}
+
+const LANGUAGES: { readonly [language: string]: string } = { en: 'English', fr: 'French' };
+
+/** What is wrong in telling people that they talk to an AI. */
+export function mistakesInDisclosure(
+  { due, text, language, tag = '', lastGiven, isVoice, isShared, aiDisclosure }: Vector,
+  response: Fields,
+): Causes {
+  if (response.error !== undefined) return [];
+  if (response.due !== due) {
+    const who = isVoice ? 'a voice client' : isShared ? 'a shared device' : 'a client';
+    const is = response.due ? 'due' : 'not due';
+    return [
+      `disclosure: it is ${is} on ${who} that gave it last: ${lastGiven}; it is ${due ? 'due' : 'not due'}`,
+    ];
+  }
+  const [right, got] = [language, response.language].map((code) => LANGUAGES[String(code)]);
+  if (right !== got && got !== undefined) {
+    const form =
+      right === 'English'
+        ? 'that only begins with fr, or that has FR as its region,'
+        : /^fr.+/i.test(tag)
+          ? 'with a region, such as fr-CA,'
+          : tag === tag.toLowerCase()
+            ? 'of French'
+            : 'of French in capitals';
+    return [`disclosure: a tag ${form} is taken for ${got}; it is ${right}`];
+  }
+  if (text === null && typeof response.text === 'string' && response.text !== '') {
+    const isOther = typeof aiDisclosure === 'object' || language === 'fr';
+    return isOther
+      ? ['disclosure: a missing text is replaced by one of another language; it has to be fetched']
+      : [];
+  }
+  return text !== null && response.text === text.trim()
+    ? ['disclosure: its text is trimmed; it is kept word for word']
+    : [];
+}
+
+const ID_NAMES = ['request_id', 'thalovant_request_id', 'correlation_id'];
+const ID_PLACES = ['context', 'session', 'data'];
+const ORDERS = ['012', '021', '102', '120', '201', '210'];
+
+/** The ids of an event, by place and name, that are not blank. */
+function idsIn(
+  message: string,
+): { type: string; said: string; ids: { [place: string]: Fields } } | undefined {
+  try {
+    const { type, data = {}, context = {} } = JSON.parse(message).payload;
+    const { session = {} } = context;
+    return { type, said: String(data.utterance ?? ''), ids: { context, session, data } };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first id in these places, by their names. */
+function firstId(
+  ids: { [place: string]: Fields },
+  places: readonly string[],
+  names: readonly string[],
+): unknown {
+  const found = places.flatMap((place) => names.map((name) => ids[place]?.[name]));
+  return found.find((id) => (typeof id === 'string' && id.trim() !== '') || typeof id === 'number');
+}
+
+const inOrder = (names: readonly string[], order: string): string[] =>
+  [...order].map((index) => names[Number(index)]!);
+
+/** Orders in which the request id of an event may be looked for, and the cause of each wrong one. */
+const LOOKUPS: readonly { readonly cause: string; find(ids: { [place: string]: Fields }): unknown }[] = [
+  ...ORDERS.slice(1).map((order) => ({
+    cause: `request id: it is looked for in the order ${inOrder(ID_PLACES, order).join(', ')}; the order is context, its session, data`,
+    find: (ids: { [place: string]: Fields }) => firstId(ids, inOrder(ID_PLACES, order), ID_NAMES),
+  })),
+  ...ORDERS.slice(1).map((order) => ({
+    cause: `request id: its names are looked for in the order ${inOrder(ID_NAMES, order).join(', ')}; the order is ${ID_NAMES.join(', ')}`,
+    find: (ids: { [place: string]: Fields }) => firstId(ids, ID_PLACES, inOrder(ID_NAMES, order)),
+  })),
+  ...ID_PLACES.map((place) => ({
+    cause: `request id: it is not looked for in the ${place}; an event may have it in its context, the session or the data`,
+    find: (ids: { [place: string]: Fields }) =>
+      firstId(
+        ids,
+        ID_PLACES.filter((other) => other !== place),
+        ID_NAMES,
+      ),
+  })),
+  ...ID_NAMES.map((name) => ({
+    cause: `request id: it is not read under the name ${name}`,
+    find: (ids: { [place: string]: Fields }) =>
+      firstId(
+        ids,
+        ID_PLACES,
+        ID_NAMES.filter((other) => other !== name),
+      ),
+  })),
+];
+
+/** What is spoken by the events that belong to the request, if ids alone decide. */
+function spoken(
+  { request, events }: Vector,
+  find: (ids: { [place: string]: Fields }) => unknown,
+): string | undefined {
+  const said: string[] = [];
+  for (const event of (events as string[]).map(idsIn)) {
+    if (event === undefined) return undefined;
+    if (event.type !== 'speak' || event.said === '') continue;
+    const id = find(event.ids);
+    if (id === undefined) return undefined; // the session decides
+    if (String(id) === request.requestId) said.push(event.said);
+  }
+  return said.join(' ');
+}
+
+const rightId = (ids: { [place: string]: Fields }): unknown => firstId(ids, ID_PLACES, ID_NAMES);
+
+const ANY_TYPE =
+  'refusal: one without a request id ends the only request whatever its denied_type; that is the type that was sent';
+const NOT_SOLE =
+  'refusal: one without a request id ends a request although others are in flight; it counts for the only one';
+const BY_NUMBER = 'speech: entities by number, such as &#233;, are not resolved';
+const BY_NAME = 'speech: entities by name, such as &amp;, are not resolved';
+const TAGS = 'speech: markup is not removed';
+const FALLS_BACK =
+  'display items: a choice that has only a title or only a payload is left out, or lacks one of them; either serves for the other';
+
+/** What is wrong in a reply. */
+export function mistakesInReply(test: Vector, response: Fields): Causes {
+  const { reply: right, ending, request, events } = test;
+  const got = (response.reply ?? {}) as Fields;
+  if (response.error !== undefined || test.error !== undefined) return [];
+  if (ending === null && response.ending === 'denied') {
+    const isNamed = (events as string[]).some(
+      (event) => event.includes('hive.policy.denied') && rightId(idsIn(event)?.ids ?? {}) !== undefined,
+    );
+    if (!isNamed) return [request.sole === true ? ANY_TYPE : NOT_SOLE];
+  }
+  if (got.text !== right.text && spoken(test, rightId) === right.text)
+    return LOOKUPS.filter(({ find }) => spoken(test, find) === got.text).map(({ cause }) => cause);
+  if (got.text !== right.text) return [];
+  if (typeof got.speech === 'string' && got.speech !== right.speech) {
+    if (/&#\w+;/.test(got.speech) && !/&#\w+;/.test(right.speech)) return [BY_NUMBER];
+    if (/&[a-z]+;/i.test(got.speech) && !/&[a-z]+;/i.test(right.speech)) return [BY_NAME];
+    return /<[a-z/]/i.test(got.speech) && !/<[a-z/]/i.test(right.speech) ? [TAGS] : [];
+  }
+  return mistakesInItems(right.displayItems as Fields[], got.displayItems);
+}
+
+/** What is wrong in display items: a kind that is missing or taken for another one, or choices. */
+function mistakesInItems(right: readonly Fields[], got: unknown): Causes {
+  if (!Array.isArray(got) || JSON.stringify(right) === JSON.stringify(got)) return [];
+  const choicesIn = (items: readonly Fields[]): Fields[] =>
+    items.flatMap((item) => (Array.isArray(item?.choices) ? (item.choices as Fields[]) : []));
+  const isOfOne = ({ title, payload, data }: Fields): boolean =>
+    title === payload && typeof data === 'object' && data !== null;
+  const [due, is] = [choicesIn(right), choicesIn(got as Fields[])];
+  const others = due.filter(
+    (choice) => !is.some((other) => other?.title === choice.title && other?.payload === choice.payload),
+  );
+  if (others.length > 0 && others.every(isOfOne)) return [FALLS_BACK];
+  const [kinds, gotKinds] = [right, got as Fields[]].map((items) => items.map((item) => String(item?.kind)));
+  const missing = kinds!.filter((kind) => !gotKinds!.includes(kind));
+  const extra = gotKinds!.filter((kind) => !kinds!.includes(kind));
+  if (missing.length === 0 && extra.length === 0) return [];
+  if (missing.length > 0 && extra.length > 0) return [`display items: ${missing[0]} is told as ${extra[0]}`];
+  return missing.length > 0
+    ? [`display items: ${missing[0]} is left out`]
+    : [`display items: ${extra[0]} is told where there is none`];
+}
+
+/** Whether the right reply rules out the cause. */
+export function refutesReply(test: Vector, cause: string): boolean {
+  const lookup = LOOKUPS.find((other) => other.cause === cause);
+  if (lookup === undefined) return false;
+  const right = spoken(test, rightId);
+  return right !== undefined && spoken(test, lookup.find) !== right;
 }

@@ -20,6 +20,7 @@ import {
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
+import { DEPTH_SHORT } from './reading.ts';
 
 interface Style {
   readonly cause: string;
@@ -164,6 +165,10 @@ const STYLES: readonly Style[] = [
   {
     cause: 'key order: shorter keys come first; sort them by code point, whatever their length',
     sort: (keys) => by(byCodePoint(keys), (key) => String([...key].length).padStart(9, '0')),
+  },
+  {
+    cause: 'key order: keys of fewer bytes come first; sort them by code point, whatever their length',
+    sort: (keys) => by(byCodePoint(keys), (key) => String(Buffer.byteLength(key)).padStart(9, '0')),
   },
   {
     cause: 'key order: bytes are compared with their sign (char of C); compare them as numbers from 0 to 255',
@@ -508,6 +513,7 @@ function causesOf(text: string, got: string, written: (style: Partial<Style>) =>
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
 export function mistakesInCanonicalJson(text: string, got: unknown, error?: unknown): Causes {
   const value = parseJson(text);
+  if (error === 'json-depth') return [DEPTH_SHORT];
   if (error !== undefined) return [...(isContainer(value) ? [] : [SCALARS]), ...strictnesses(text)];
   if (typeof got !== 'string') return [];
   return causesOf(text, got, (style) => write(value, style));
@@ -884,4 +890,36 @@ export function refutesPrologue({ hello, handshake, error }: Vector, cause: stri
   if (style === undefined || error !== undefined) return false;
   const payloads = [hello, handshake].map((payload) => parseJson(payload));
   return payloads.some((payload) => write(payload, style) !== write(payload, RIGHT));
+}
+
+const EMPTY_LEFT_OUT =
+  'prologue: fields whose value is empty are left out of the payloads, such as an empty text or list (omitempty of Go); it binds all fields';
+/** Values that a writer may leave out. */
+const EMPTY: readonly ((value: Json) => boolean)[] = [
+  (value) => value === null,
+  (value) => value === '',
+  (value) => value === false,
+  (value) => Array.isArray(value) && value.length === 0,
+  (value) => isJsonObject(value) && Object.keys(value).length === 0,
+  (value) => (value instanceof JsonNumber || typeof value === 'number') && Number(String(value)) === 0,
+];
+const MOST_EMPTY = 20_000; // characters of payloads that are written in so many ways
+
+/** The cause if the prologue lacks some kinds of empty fields, at every depth or of the outermost objects. */
+export function mistakesInEmptyFields(
+  hello: string,
+  handshake: string,
+  protocolName: string,
+  got: unknown,
+): Causes {
+  if (typeof got !== 'string' || hello.length + handshake.length > MOST_EMPTY) return [];
+  const payloads = [hello, handshake].map((payload) => parseJson(payload));
+  const isSo = Array.from({ length: 2 << EMPTY.length }, (_, choice) => choice).some((choice) => {
+    const kinds = EMPTY.filter((_, kind) => (choice >> (kind + 1)) & 1);
+    const keeps = (value: Json, _key: string, depth: number): boolean =>
+      ((choice & 1) === 1 && depth > 0) || !kinds.some((isEmpty) => isEmpty(value));
+    const written = payloads.map((payload) => write(payload, { keeps })).join('') + protocolName;
+    return bytesToHex(utf8ToBytes(written)) === got;
+  });
+  return isSo ? [EMPTY_LEFT_OUT] : [];
 }

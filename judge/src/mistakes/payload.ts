@@ -28,15 +28,15 @@ export function mistakesInHello(value: unknown): Causes {
   const { session, site_id: siteId, pubkey } = fields;
   const sessionId = isJsonObject(session) ? session.session_id : undefined;
   // Clients without an RSA key send an empty string, or null.
-  const lacks = Object.entries({
+  const wrong = Object.entries({
     pubkey: pubkey === null ? '' : pubkey,
     'session.session_id': sessionId,
     site_id: siteId,
-  })
-    .filter(([, field]) => typeof field !== 'string')
-    .map(([name]) => name);
+  }).filter(([, field]) => typeof field !== 'string');
   if (type !== 'hello') return ['HELLO: the first sealed message of a client has msg_type hello'];
-  return lacks.length === 0 ? [] : [`HELLO: the sealed HELLO lacks ${lacks.join(', ')}`];
+  const lacks = wrong.filter(([, field]) => field === undefined).map(([name]) => name);
+  if (lacks.length > 0) return [`HELLO: the sealed HELLO lacks ${lacks.join(', ')}`];
+  return wrong.map(([name, field]) => `HELLO: its ${name} is ${JSON.stringify(field)}; it is a string`);
 }
 
 const KEY_DIGITS = 64;

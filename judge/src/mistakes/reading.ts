@@ -88,11 +88,13 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const ofPayload = mistakesInMessage2(flags, right, got);
   if (ofPayload.length > 0) return ofPayload;
   const envelope = envelopeOf(steps[step]!);
-  if (envelope === undefined)
-    return right === 'text-after-ready' && steps[step]!.text !== undefined && got.length === 0
-      ? [UNREADABLE]
-      : [];
+  const ofPayloadForm = right === 'bad-payload' ? mistakesInForm(inText(steps[step]!), error) : [];
+  if (ofPayloadForm.length > 0) return ofPayloadForm;
+  const inClear = right === 'text-after-ready' ? mistakesInClear(steps[step]!, got) : [];
+  if (inClear.length > 0 || envelope === undefined) return inClear;
   const noise = fieldsOf(envelope.payload.noise);
+  const ofLimits = mistakesInLimits(steps[step]!, isHub, right, error);
+  if (ofLimits.length > 0) return ofLimits;
   if (right === 'not-offered') return mistakesInOffer(point, noise, got);
   if (error === undefined) return [];
   if (right === 'bad-hex')
@@ -107,6 +109,111 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (error === 'protocol-version')
     return isFirst && envelope.payload.max_protocol_version === undefined ? [VERSION] : [];
   return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
+}
+
+const OTHER_IGNORED =
+  'after ready: an envelope of another type, such as bus, is ignored; only repeats of the handshake are, and everything else in the clear ends the session';
+const LOST_IGNORED =
+  'after ready: HELLO or HANDSHAKE that arrives as bytes is ignored as a repeat; over MQTT a hub greets only clients that it does not know, so it ends the session';
+const CLEAR_TAKEN =
+  'after ready: a message in the clear is delivered; it was never sealed, and ends the session';
+
+/** What is done with a message in the clear that must end an encrypted session. */
+function mistakesInClear(current: Fields, got: Events): Causes {
+  if (has(got, 'message')) return [CLEAR_TAKEN];
+  if (got.length > 0) return [];
+  const isText = current.text !== undefined;
+  const envelope = envelopeOf(inText(current));
+  if (envelope === undefined) return isText ? [UNREADABLE] : [];
+  const isOfHandshake = OF_HANDSHAKE.includes(String(envelope.msg_type));
+  return isOfHandshake ? (isText ? [] : [LOST_IGNORED]) : [OTHER_IGNORED];
+}
+
+/** How a payload that is no object is read, where it is not refused for its form. */
+function mistakesInForm({ text }: Fields, error: unknown): Causes {
+  if (['bad-payload', 'bad-envelope', 'bad-json', 'refused'].includes(String(error))) return [];
+  try {
+    const envelope = fieldsOf(JSON.parse(String(text)))!;
+    if (typeof envelope.msg_type !== 'string' || fieldsOf(envelope.payload) !== undefined) return [];
+    const { payload } = envelope;
+    const form =
+      payload === undefined
+        ? 'one without payload is read as if it were empty'
+        : payload === null
+          ? 'a payload of null is read as if it were empty'
+          : Array.isArray(payload)
+            ? 'a payload that is a list is read as if it were empty'
+            : typeof payload === 'string' && payload.startsWith('{')
+              ? 'a payload that is JSON in a text is read'
+              : 'a payload that is no object is read as if it were empty';
+    return [`envelopes: ${form}; it is an object`];
+  } catch {
+    return [];
+  }
+}
+
+const OF_HANDSHAKE = ['hello', 'shake', 'handshake'];
+
+/** A step in which bytes are the text that they are in UTF-8. */
+function inText(current: Fields): Fields {
+  const { bytes, text } = current;
+  return typeof bytes === 'string' && text === undefined
+    ? { ...current, text: Buffer.from(bytes, 'hex').toString() }
+    : current;
+}
+
+const MOST_IN_ENVELOPE = 256 * 1024;
+const MOST_IN_NODE_ID = 4096;
+const LONG_NODE_ID = 700; // bytes, which a port that refuses it finds too long
+const ENVELOPE_SHORT =
+  'limit: an envelope of 256 KiB or less is refused as too large; up to 256 KiB of UTF-8 are read';
+const ENVELOPE_LONG =
+  'limit: an envelope of more than 256 KiB of UTF-8 is read; it is refused before it is parsed';
+const ENVELOPE_UNITS = 'limit: the 256 KiB of an envelope are counted in characters; they are bytes of UTF-8';
+const NODE_ID_MISSING = 'node id: HELLO without one is taken; it is a non-empty string';
+const NODE_ID_EMPTY = 'node id: an empty one is taken; it is a non-empty string';
+const NODE_ID_NO_STRING = 'node id: one that is no string is taken; it is a non-empty string';
+const NODE_ID_SHORT =
+  'limit: a node id of 4096 bytes or fewer is refused; up to 4096 bytes of UTF-8 are taken';
+const NODE_ID_LONG = 'limit: a node id of more than 4096 bytes of UTF-8 is taken; it is refused';
+const NODE_ID_UNITS = 'limit: the 4096 bytes of a node id are counted in characters; they are bytes of UTF-8';
+const MESSAGE_2_SHORT =
+  'limit: a payload of message 2 of 64 bytes or fewer is refused as too long; up to 64 bytes are taken';
+const MESSAGE_2_LONG =
+  'limit: a payload of message 2 of more than 64 bytes is opened; it is refused before anything is opened';
+export const DEPTH_SHORT =
+  'limit: 64 arrays and objects that are open at once are refused; up to 64 are read';
+
+/** What a session takes although it is too long, or refuses although it is not. */
+function mistakesInLimits(current: Fields, isHub: boolean, right: unknown, error: unknown): Causes {
+  const { text } = inText(current);
+  const nodeId = envelopeOf(inText(current))?.payload.node_id;
+  if (typeof text !== 'string' || right === error || error === 'refused') return [];
+  if (right === undefined) {
+    if (error === 'envelope-too-large') return [ENVELOPE_SHORT];
+    if (error === 'json-depth') return [DEPTH_SHORT];
+    if (error === 'message-too-long' && !isHub) return [MESSAGE_2_SHORT];
+    const isLong = typeof nodeId === 'string' && Buffer.byteLength(nodeId) >= LONG_NODE_ID;
+    return error === 'bad-node-id' && isLong ? [NODE_ID_SHORT] : [];
+  }
+  if (right === 'envelope-too-large')
+    return text.length <= MOST_IN_ENVELOPE ? [ENVELOPE_LONG, ENVELOPE_UNITS] : [ENVELOPE_LONG];
+  if (error === undefined && right === 'missing-node-id') return [NODE_ID_MISSING];
+  if (error === undefined && right === 'bad-node-id' && (typeof nodeId !== 'string' || nodeId === ''))
+    return [nodeId === '' ? NODE_ID_EMPTY : NODE_ID_NO_STRING];
+  if (right === 'bad-node-id' && error === undefined && typeof nodeId === 'string')
+    return nodeId.length <= MOST_IN_NODE_ID ? [NODE_ID_LONG, NODE_ID_UNITS] : [NODE_ID_LONG];
+  const isOpened = error === undefined || AFTER_READING.includes(String(error));
+  return right === 'message-too-long' && !isHub && isOpened ? [MESSAGE_2_LONG] : [];
+}
+
+/** Whether refusing what is too long in these steps rules out that it is taken. */
+function refutesLimit(steps: readonly Fields[], cause: string): boolean {
+  const last = steps.find(({ events }) => closeOf((events as Events | undefined) ?? []) !== undefined);
+  if (last === undefined) return false;
+  const right = closeOf(last.events as Events);
+  const taken = mistakesInLimits(last, steps[0]!.role === 'hub', right, undefined);
+  return taken.includes(cause);
 }
 
 /** Whether an envelope whose `msg` is null is taken for an offer: before the session for a repeat, after it for a hub that forgot it. */
@@ -274,13 +381,53 @@ export function mistakesInTelling(point: Point, type: string, expected: Events):
   const isKk = eventsOf(point.steps.slice(0, point.step)).some(
     (event) => patternIn(event?.text) === 'KKpsk0',
   );
-  if (type === 'psk-suspect' && !isDue) return isKk ? [PSK_DOUBTED] : [];
+  if (type === 'psk-suspect' && !isDue) return isKk ? [PSK_DOUBTED] : [PSK_DOUBTED_EARLY];
   if (type === 'pin-suspect' && isDue) return isKk ? [undoubted(closeOf(expected))] : [];
-  if (type !== 'pin' || !isDue || !isSuspect(point)) return [];
-  return expected.some((event) => event?.type === 'pin' && event.replaces !== undefined)
-    ? [NOT_REPLACED]
-    : [NOT_CONFIRMED];
+  if (type === 'pin' && isDue && isSuspect(point))
+    return expected.some((event) => event?.type === 'pin' && event.replaces !== undefined)
+      ? [NOT_REPLACED]
+      : [NOT_CONFIRMED];
+  const { pins, clientKey, staticKeyIsFresh } = point.steps[0]!;
+  const isPinned = hubsIn(pins).includes(String(nodeIdOf(point)));
+  if (isDue) return UNTOLD[type] === undefined ? [] : [`${type}: ${UNTOLD[type]}`];
+  if (type === 'pin' && point.isHub) return clientKey === undefined ? [] : [CLIENT_AGAIN];
+  if (type === 'pin') return isKk ? [KK_PINS] : isPinned ? [PINNED_AGAIN] : [];
+  if (type === 'new-hub') return [isPinned ? NEW_THOUGH_PINNED : NEW_WITHOUT_PINS];
+  if (type === 'static-key-fresh')
+    return staticKeyIsFresh !== true ? [FRESH_THOUGH_ACCEPTED] : isPinned ? [] : [FRESH_WITHOUT_PIN];
+  if (type !== 'psk') return [];
+  return point.steps.slice(0, point.step + 1).some((step) => step.do === 'psk')
+    ? [UNPROVED_TOLD]
+    : [STORED_TOLD];
 }
+
+/** Events that do not come where they are due. */
+const UNTOLD: { readonly [type: string]: string } = {
+  pin: 'it does not come at a first contact, so the other side is never pinned',
+  psk: 'it does not come for a provided PSK that has opened message 2, so that PSK is never stored',
+  'psk-suspect': 'it does not come where the payload of message 2 of XXpsk2 does not open',
+  'new-hub': 'it does not come where the client has pins, but none for this hub',
+  'static-key-fresh':
+    'it does not come where a pinned hub is about to see a static key that no hub has accepted yet',
+};
+const PSK_DOUBTED_EARLY =
+  'psk-suspect: it comes where message 2 fails before its payload; only a payload that does not open speaks against the PSK';
+const CLIENT_AGAIN =
+  'pin: a hub tells it for a client that it has pinned already; a key that matches is not told';
+const KK_PINS =
+  'pin: it comes after KKpsk0, which succeeds with the pinned key alone; only XXpsk2 shows a key';
+const PINNED_AGAIN =
+  'pin: it comes for a hub that is pinned, and that has shown the pinned key; a key that matches is not pinned again';
+const NEW_THOUGH_PINNED = 'new-hub: it comes for a hub that is pinned';
+const NEW_WITHOUT_PINS =
+  'new-hub: it comes where the client has no pins at all; it warns a client that has pinned other hubs';
+const FRESH_THOUGH_ACCEPTED = 'static-key-fresh: it comes although a hub has accepted the static key';
+const FRESH_WITHOUT_PIN =
+  'static-key-fresh: it comes for a hub that is not pinned, and that can have pinned no other key';
+const UNPROVED_TOLD =
+  'psk: a provided PSK is told before it has opened message 2; until then it may be wrong';
+const STORED_TOLD =
+  'psk: a stored PSK is told as if it were new; only one that was provided is told, once it has opened message 2';
 
 const PSK_DOUBTED =
   'psk-suspect: it comes after a KKpsk0 that failed, which says nothing about the PSK; only XXpsk2 does';
@@ -342,6 +489,7 @@ export function refutesReading({ steps, flags }: Vector, cause: string): boolean
     const isRefused = eventsOf(steps).some((event) => OF_BAD_PAYLOAD.includes(String(event?.error)));
     return isRefused && flags.includes(cause === UNREAD ? 'Message2Noise' : 'PayloadFirst');
   }
+  if (cause.startsWith('limit: ')) return refutesLimit(steps, cause);
   if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
   if (cause === OF_OTHER_HUB) return hubsIn(steps[0].psks).length > 0 && has(eventsOf(steps), 'psk-needed');
   if (cause === FIRST_HELLO) return flags.includes('LatestHello');
