@@ -706,26 +706,22 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ['broker: the default port of mqtts is 1883', 'broker: the default port of wss is 80'],
     [BROKER, 'port: parts.port ?? PORTS[scheme]!', 'port: parts.port ?? PORTS[parts.scheme]!'],
   ),
-  fault('topics-not-checked', 'topics', 'accepts what has to be refused, such as: another hub id', [
+  fault('topics-not-checked', 'topics', 'topics: an issued topic outside the scope of the client', [
     TOPICS,
     'if (topic.indexOf(start) !== 0 || !isInside) {',
     "if (topic.indexOf(start) !== 0 && topic === '') {",
   ]),
-  fault(
-    'topics-of-another-client',
-    'topics',
-    'accepts what has to be refused, such as: another key, with a hub id',
-    [
-      TOPICS,
-      'const isInside =\n    ids === undefined ||',
-      'const isInside =\n    true ||\n    ids === undefined ||',
-    ],
-  ),
-  fault('wildcards-accepted', 'topics', 'accepts what has to be refused, such as: ', [
+  fault('topics-of-another-client', 'topics', 'topics: an issued topic outside the scope of the client', [
     TOPICS,
-    "topic.indexOf('+') < 0 &&",
-    '',
+    'const isInside =\n    ids === undefined ||',
+    'const isInside =\n    true ||\n    ids === undefined ||',
   ]),
+  fault(
+    'wildcards-accepted',
+    'topics',
+    ['topics: an issued topic that is not valid', 'accepts what has to be refused'],
+    [TOPICS, "topic.indexOf('+') < 0 &&", ''],
+  ),
   fault('hash-of-16-bytes', 'topics', 'topics: the hash of the access key has 32 digits', [
     TOPICS,
     ".slice(0, 16) : ''",
@@ -744,7 +740,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   fault(
     'plaintext-endpoint',
     'endpoint',
-    'accepts what has to be refused, such as: a default_master without TLS, not allowed',
+    'plaintext: an address without TLS is taken although the caller does not allow it',
     [
       ENDPOINT,
       'if (!allowPlaintext) throw errors.plaintextAddress',

@@ -18,6 +18,7 @@ import {
   refutesReadingBinary,
 } from '../mistakes/binary.ts';
 import {
+  contradictsPauses,
   mistakesInClientId,
   mistakesInDisclosure,
   mistakesInMatching,
@@ -225,6 +226,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ...EXACT,
     mistakesIn: mistakesInPauses,
     refutes: refutesPauses,
+    contradicts: contradictsPauses,
   }),
   ClientLink: { operation: 'link', check: checkLink },
   EncodeBinary: plain('encode-binary', ['msgType', 'metadata', 'payload', 'binType', 'bytes'], ['message'], {

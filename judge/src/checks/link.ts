@@ -66,11 +66,13 @@ function saidOfOrders(
       : other !== undefined
         ? `gives ${extra.join(', ')}, which ${extra.length > 1 ? 'are' : 'is'} not due`
         : `gives ${got.join(', ')} in this order; it is ${due.join(', ')}`;
+  const [plain, otherPlain] = [first, other].map((name) => name?.replace(/ \(.*\)$/, ''));
+  const [most, mostOther] = plain === otherPlain ? [first, other] : [plain, otherPlain];
   const gist =
-    first !== undefined
-      ? `gives ${other ?? 'no more'} where ${first} is due`
-      : other !== undefined
-        ? `gives ${other}, which is not due`
+    most !== undefined
+      ? `gives ${mostOther ?? 'no more'} where ${most} is due`
+      : mostOther !== undefined
+        ? `gives ${mostOther}, which is not due`
         : `gives its ${noun} in another order`;
   return { says: `${noun}: after ${input} ${who} ${gives}`, gist: `${noun}: ${who} ${gist}` };
 }

@@ -138,6 +138,16 @@ const HEARD_LATE =
   'endings: the hub counts as heard only once a whole message has arrived; the first transport message that opens is enough';
 const CONNECTION_LIMIT = 'connection_limit';
 
+/** Whether a transport message is received: bytes that are no envelope, after which the session goes on. */
+function isSealed({ do: what, bytes, events }: Fields): boolean {
+  return (
+    what === 'receive' &&
+    typeof bytes === 'string' &&
+    !bytes.startsWith('7b') &&
+    !has((events as Fields[]) ?? [], 'close')
+  );
+}
+
 /** The end of a connection: what the session tells must follow from how it closed. */
 function checkEnd(
   where: string,
@@ -177,7 +187,9 @@ function checkEnd(
   const isUnheard = heard === '' && kind === 'a refusal' && other === 'a loss' && isReady;
   const plain = `endings: ${how} is taken for ${other}${heard}; it is ${kind}`;
   const isInPart =
-    heard !== '' && kind === 'a loss' && !first.some(({ type }) => type === 'message' || type === 'dropped');
+    kind === 'a loss' &&
+    steps.slice(0, step).some(isSealed) &&
+    !first.some(({ type }) => type === 'message' || type === 'dropped');
   throw new Failure(ended, [plain, ...(isUnheard ? [READY_HEARD] : []), ...(isInPart ? [HEARD_LATE] : [])]);
 }
 

@@ -297,11 +297,13 @@ export function mistakesInPauses(
     all.every((one, at) => one && Math.abs(mistake.pause(one.limit, one.draw) - others[at]!) <= one.inexact),
   );
   const { maxPause = MAX_PAUSE, steadyAfter = 30_000 } = options ?? {};
-  const isDoubled = all.every((one, at) => {
-    if (one === undefined) return true;
-    const limit = Math.min(2 * one.limit, maxPause);
-    return Math.abs((limit * one.draw) / DRAWS - others[at]!) <= one.inexact;
-  });
+  const isDoubled =
+    all.some((one) => one !== undefined) &&
+    all.every((one, at) => {
+      if (one === undefined) return true;
+      const limit = Math.min(2 * one.limit, maxPause);
+      return Math.abs((limit * one.draw) / DRAWS - others[at]!) <= one.inexact;
+    });
   if (found.length > 0 || isDoubled)
     return [...found.map(({ cause }) => `pauses: ${cause}`), ...(isDoubled ? [DOUBLED_EARLY] : [])];
   const isFlat = others.every((pause) => pause === rights[0]) && new Set(random).size === 1;
@@ -388,7 +390,7 @@ function mistakesInGrowth(
     if (pauses++ < wrong) continue;
     if (isMore && !hasBeenReady && unreached > 1 && others === 0) return [STARTING_GROWS];
     if (isMore) return [...(wasSteady ? [STEADY_KEPT] : []), ...(wasResumed ? [RESUMED_KEPT] : [])];
-    if (!hasBeenReady && unreached > 0) return [STARTING_STAYS];
+    if (!hasBeenReady && unreached > 0) return [NO_GROWTH, STARTING_STAYS];
     return wasShort && !wasSteady ? [READY_RESETS] : [];
   }
   return [];
@@ -549,7 +551,7 @@ export function mistakesInReply(test: Vector, response: Fields): Causes {
   }
   if (got.text !== right.text && spoken(test, rightId) === right.text)
     return LOOKUPS.filter(({ find }) => spoken(test, find) === got.text).map(({ cause }) => cause);
-  if (got.text !== right.text) return [];
+  if (got.text !== right.text || response.ending !== ending) return [];
   if (typeof got.speech === 'string' && got.speech !== right.speech) {
     if (/&#\w+;/.test(got.speech) && !/&#\w+;/.test(right.speech)) return [BY_NUMBER];
     if (/&[a-z]+;/i.test(got.speech) && !/&[a-z]+;/i.test(right.speech)) return [BY_NAME];
@@ -563,8 +565,7 @@ function mistakesInItems(right: readonly Fields[], got: unknown): Causes {
   if (!Array.isArray(got) || JSON.stringify(right) === JSON.stringify(got)) return [];
   const choicesIn = (items: readonly Fields[]): Fields[] =>
     items.flatMap((item) => (Array.isArray(item?.choices) ? (item.choices as Fields[]) : []));
-  const isOfOne = ({ title, payload, data }: Fields): boolean =>
-    title === payload && typeof data === 'object' && data !== null;
+  const isOfOne = ({ title, payload }: Fields): boolean => title === payload;
   const [due, is] = [choicesIn(right), choicesIn(got as Fields[])];
   const others = due.filter(
     (choice) => !is.some((other) => other?.title === choice.title && other?.payload === choice.payload),
@@ -574,10 +575,11 @@ function mistakesInItems(right: readonly Fields[], got: unknown): Causes {
   const missing = kinds!.filter((kind) => !gotKinds!.includes(kind));
   const extra = gotKinds!.filter((kind) => !kinds!.includes(kind));
   if (missing.length === 0 && extra.length === 0) return [];
-  if (missing.length > 0 && extra.length > 0) return [`display items: ${missing[0]} is told as ${extra[0]}`];
+  if (missing.length > 0 && extra.length > 0)
+    return [`display items: the kind ${missing[0]} is told as ${extra[0]}`];
   return missing.length > 0
-    ? [`display items: ${missing[0]} is left out`]
-    : [`display items: ${extra[0]} is told where there is none`];
+    ? [`display items: the kind ${missing[0]} is left out`]
+    : [`display items: the kind ${extra[0]} is told where there is none`];
 }
 
 /** Whether the right reply rules out the cause. */
@@ -586,4 +588,13 @@ export function refutesReply(test: Vector, cause: string): boolean {
   if (lookup === undefined) return false;
   const right = spoken(test, rightId);
   return right !== undefined && spoken(test, lookup.find) !== right;
+}
+
+/** Whether pauses that are wrong in another way rule out that their limit doubles too early. */
+export function contradictsPauses(
+  _test: Vector,
+  { causes }: { readonly causes: Causes },
+  cause: string,
+): boolean {
+  return cause === DOUBLED_EARLY && causes.length > 0 && !causes.includes(cause);
 }
