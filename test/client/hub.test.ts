@@ -1,9 +1,11 @@
 /** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
 import { EventEmitter, once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, get, type IncomingMessage } from 'node:http';
 import { connect as connectTcp, type Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { Assistant } from 'hub-protocol-client/assistant';
 import {
   createHub,
   type HubConnection,
@@ -68,8 +70,12 @@ async function start(options: Partial<HubServerOptions> = {}): Promise<HubServer
   return one;
 }
 
-const closeCode = (socket: WebSocket): Promise<number> =>
-  soon(new Promise((resolve) => socket.on('close', (code) => resolve(code))));
+/** The code with which a WebSocket closes. A test may fail before it waits for that. */
+function closeCode(socket: WebSocket): Promise<number> {
+  const code = soon(new Promise<number>((resolve) => socket.on('close', resolve)));
+  code.catch(() => {});
+  return code;
+}
 
 /** A client that provides its PSK when `gate` resolves, and notes what it gets. */
 function dial(
@@ -232,10 +238,16 @@ test('a hub that could serve nobody does not start', async () => {
 });
 
 test('a client’s first pinned key stays, and a slower connection with another key is refused', async () => {
+  const told: unknown[] = [];
+  const { url } = await start({
+    onPinned: (accessKey, key) => told.push([accessKey, key, clients.get(accessKey)!.clientKey]),
+    onRefused: ({ code }, state, accessKey) => told.push([code, state, accessKey]),
+  });
   let open = (): void => {};
-  const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)));
+  const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)), url);
+  const code = closeCode(slow.socket);
   await slow.reaches('psk-needed');
-  const fast = dial('kiosk-7');
+  const fast = dial('kiosk-7', undefined, url);
   await fast.reaches('ready');
   fast.say(utter('{"utterances":["hello"]}'));
   await fast.reaches('message');
@@ -246,8 +258,13 @@ test('a client’s first pinned key stays, and a slower connection with another 
   slow.say(utter('{"utterances":["from another key"]}')); // before the hub's close arrives
   await slow.reaches('ended', 'message');
   assert.not.ok(slow.seen.includes('message'));
+  assert.is(await code, 1008);
   assert.equal(clients.get('kiosk-7')!.clientKey, pinned);
   assert.equal(heard, ['hello']);
+  assert.equal(told, [
+    ['kiosk-7', pinned, pinned],
+    ['client-key-changed', 'awaiting-message-3', 'kiosk-7'],
+  ]);
 });
 
 const utterance = (text: string): string => utter(`{"utterances":["${text}"]}`);
@@ -305,12 +322,70 @@ test('a hub with messages of its own answers utterances beside them, in the sess
   assert.equal(seen, ['ready', 'hello', 'message', 'message']);
 });
 
-test('a hub answers in the session that the utterance names, not in that of the HELLO', async () => {
-  const client = dial('kiosk-7');
-  await client.reaches('ready');
-  client.say(utter('{"utterances":["hello"]}', '{"session":{"session_id":"s-1"}}'));
-  await until(() => client.replies.length >= 2);
-  assert.match(JSON.stringify(client.replies[0]), /"session_id":"[^":]+:s-1"/);
+test('an application answers in the session that the utterance names, or in that of the HELLO, apart for each client', () => {
+  const sessionsOf = (hello: object, ...contexts: string[]): string[][] => {
+    const sent: string[] = [];
+    const sendJson = (message: { payload: { context: { session: { session_id: string } } } }): [] => {
+      sent.push(message.payload.context.session.session_id);
+      return [];
+    };
+    const assistant = new Assistant({ sendJson } as never, () => 'yes');
+    assistant.handle({ type: 'hello', ...hello } as never);
+    for (const context of contexts)
+      assistant.handle({
+        type: 'message',
+        kind: 'json',
+        text: utter('{"utterances":["a"]}', context),
+      } as never);
+    return sent.filter((_, i) => i % 2 === 0).map((id) => id.split(':'));
+  };
+  const own = '{"session":{"session_id":"s-1"}}';
+  const greeted = { payload: { session: { session_id: 's-2' } } };
+  const answered = [
+    sessionsOf(greeted, own, '{}', own, '{"session":{"session_id":7}}', '{"session":{"session_id":""}}'),
+    ...[{}, { payload: {} }, { payload: { session: { session_id: 7 } } }].map((hello) =>
+      sessionsOf(hello, '{}'),
+    ),
+  ];
+  assert.equal(
+    answered.map((ids) => ids.map(([, id]) => id)),
+    [['s-1', 's-2', 's-1', 's-2', ''], ['unknown'], ['unknown'], ['unknown']],
+  );
+  const namespaces = answered.map((ids) => new Set(ids.map(([namespace]) => namespace)));
+  assert.equal(
+    namespaces.map(({ size }) => size),
+    [1, 1, 1, 1],
+  );
+  assert.is(new Set(namespaces.flatMap((ids) => [...ids])).size, 4);
+});
+
+test('a connection sends when it is ready, and says whether it does', async () => {
+  const said: unknown[] = [];
+  let served!: HubConnection;
+  const note = (when: string): unknown =>
+    said.push([when, served.send({}), served.sendBytes(Uint8Array.of(0x83, 0, 7))]);
+  const one = await start({
+    onEvent({ type }, client) {
+      served = client;
+      note(type);
+    },
+  });
+  let open = (): void => {};
+  const client = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url);
+  await client.reaches('psk-needed');
+  [served] = one.connections as Set<HubConnection> & [HubConnection];
+  note(served.state);
+  open();
+  await until(() => client.bytes.length === 2);
+  client.socket.close();
+  await until(() => one.connections.size === 0);
+  assert.equal(said, [
+    ['awaiting-message-1', false, false],
+    ['ready', true, true],
+    ['hello', true, true],
+    ['ended', false, false],
+  ]);
+  assert.equal([client.replies, faults], [[{}, {}], []]);
 });
 
 test('a client that onEvent hangs up on is not answered', async () => {
@@ -365,21 +440,28 @@ test('an answer may come later, or fail for one client alone', async () => {
   assert.match(JSON.stringify(patient.replies[0]), 'Good morning, kiosk-7');
 });
 
-test('an answer that comes after the end of the connection is dropped', async () => {
-  let give!: (text: string) => void;
-  const one = await start({ answer: () => new Promise((resolve) => (give = resolve)) });
-  const client = dial('kiosk-7', undefined, one.url);
-  await client.reaches('ready');
-  client.say(utterance('hello'));
-  await until(() => give !== undefined);
-  const [served] = one.connections;
-  client.socket.terminate();
-  await until(() => served!.state === 'closed');
-  assert.is(one.connections.size, 0);
-  give('too late');
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(faults, []);
-});
+for (const isGiven of [true, false]) {
+  test(`an answer that ${isGiven ? 'comes' : 'fails'} after the end of the connection is dropped`, async () => {
+    let give!: () => void;
+    const one = await start({
+      answer: () =>
+        new Promise((resolve, reject) => {
+          give = () => (isGiven ? resolve('too late') : reject(new Error('too late')));
+        }),
+    });
+    const client = dial('kiosk-7', undefined, one.url);
+    await client.reaches('ready');
+    client.say(utterance('hello'));
+    await until(() => give !== undefined);
+    const [served] = one.connections;
+    client.socket.terminate();
+    await until(() => served!.state === 'closed');
+    assert.is(one.connections.size, 0);
+    give();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(faults, []);
+  });
+}
 
 test('a key that could not be stored is not pinned', async () => {
   let isFull = true;
@@ -453,17 +535,42 @@ test('the hub says that a client names no access key, and looks for none', async
   assert.equal(asked, []);
 });
 
-test('the hub says that a client which it refused speaks an older protocol', async () => {
+test('the hub says that a client speaks an older protocol, if it begins the handshake of one before it goes', async () => {
   const refused: unknown[] = [];
   const one = await start({ onRefused: ({ code }, state) => refused.push([code, state]) });
-  const socket = new WebSocket(`${one.url}/?authorization=${encodeURIComponent(btoa('test:kiosk-7'))}`);
-  sockets.push(socket);
-  socket.on('open', () => {
-    socket.send('{"msg_type":"shake","payload":{"binarize":true},"metadata":{},"route":[]}');
+  for (const first of [
+    '{"msg_type":"shake","payload":{"binarize":true},"metadata":{},"route":[]}',
+    '{"msg_type":"hello","payload":{},"metadata":{},"route":[]}',
+  ]) {
+    const { length } = refused;
+    const socket = await openAs('kiosk-7', one.url);
+    socket.send(first);
     socket.close();
-  });
-  await until(() => refused.length > 0);
-  assert.equal(refused, [['protocol-version', 'awaiting-message-1']]);
+    await until(() => refused.length > length);
+  }
+  assert.equal(refused, [
+    ['protocol-version', 'awaiting-message-1'],
+    ['dropped', 'awaiting-message-1'],
+  ]);
+});
+
+test('a hub cuts its connections without a farewell, also when it stops', async () => {
+  const codes: number[] = [];
+  for (const end of [hub.cut, hub.stop]) {
+    const client = dial('kiosk-7');
+    await client.reaches('ready');
+    const code = closeCode(client.socket);
+    await soon(Promise.resolve(end()));
+    codes.push(await code);
+  }
+  assert.equal(codes, [1006, 1006]);
+});
+
+test('a hub whose port is in use does not start, and says so', async () => {
+  const { code, syscall } = await soon(
+    start({ port: Number(new URL(hub.url).port) }).catch((error) => error),
+  );
+  assert.equal([code, syscall], ['EADDRINUSE', 'listen']);
 });
 
 test('the hub can end a connection, for example of a client that was revoked', async () => {
@@ -523,9 +630,38 @@ test('two connections that show the same key at first contact are both served', 
   assert.equal([heard, pinned], [['hello', 'hello again'], ['kiosk-7']]);
 });
 
-test('a request that is not for a WebSocket is answered at once', async () => {
-  const { port } = new URL(hub.url);
-  assert.is(await requested(port, 'GET / HTTP/1.1\r\nHost: hub\r\n\r\n'), 'HTTP/1.1 426 Upgrade Required');
+test('a request that is not for a WebSocket is answered at once, and told what to upgrade to', async () => {
+  const { statusCode, headers } = await soon(
+    new Promise<IncomingMessage>((resolve) => get(hub.url.replace('ws:', 'http:'), resolve)),
+  );
+  assert.equal([statusCode, headers.upgrade], [426, 'websocket']);
+});
+
+test('a hub takes a thousand connections unless its options say otherwise, and hangs up on further ones', async () => {
+  const behind = createHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
+  const headers = Object.fromEntries(
+    UPGRADE.split('\r\n').map((line) => [line.split(': ')[0]!.toLowerCase(), line.split(': ')[1]!]),
+  );
+  const opened = Array.from({ length: 1001 }, () => {
+    let answer = '';
+    const socket = new Duplex({
+      read() {},
+      write(part, _, done) {
+        answer += part.toString('latin1');
+        done();
+      },
+    });
+    behind.upgrade({ method: 'GET', url: '/', headers } as never, socket, Buffer.alloc(0));
+    return { socket, answer: () => answer };
+  });
+  const accepted = opened.filter(({ answer }) => answer().startsWith('HTTP/1.1 101 '));
+  assert.equal([accepted.length, accepted.includes(opened[1000]!)], [1000, false]);
+  const { socket, answer } = opened[1000]!;
+  assert.is(answer(), 'HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+  assert.equal([socket.writableEnded, socket.destroyed], [true, false]);
+  socket.emit('error', new Error('reset'));
+  assert.ok(socket.destroyed);
+  await soon(behind.stop());
 });
 
 test('connections above the hub’s limit are told to try again later', async () => {
@@ -641,21 +777,39 @@ test('a client that has gone without a word ends with the ping that it does not 
   await until(() => one.connections.size === 0);
 });
 
+/** What a hub does with a socket that it serves, and then with an error of it. */
+function doneWith(accessKey: string | undefined, options: object, bufferedAmount?: number): string[] {
+  const did: string[] = [];
+  const socket = Object.assign(new EventEmitter(), {
+    ...{ bufferedAmount, readyState: WebSocket.OPEN, ping() {} },
+    send: () => did.push('send'),
+    close: (code: number) => did.push(`close ${code}`),
+    terminate: () => did.push('terminate'),
+  });
+  const all = { nodeId: 'hub-1', staticKey: randomBytes(32), clients, ...options };
+  const served = serveSocket(socket as unknown as WebSocket, accessKey, all);
+  did.push(served === undefined ? 'none' : served.accessKey);
+  socket.emit('error', new Error('reset'));
+  socket.emit('close', 1006);
+  return did;
+}
+
 test('a client that does not read what it is sent ends before it fills the memory of the hub', () => {
-  const options = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
-  let terminated = 0;
-  const serve = (bufferedAmount: number): void => {
-    const socket = Object.assign(new EventEmitter(), {
-      ...{ bufferedAmount, readyState: WebSocket.OPEN, send() {}, close() {}, ping() {} },
-      terminate: () => terminated++,
-    });
-    serveSocket(socket as unknown as WebSocket, 'kiosk-7', options);
-    socket.emit('close');
-  };
-  serve(64 * 2 ** 20);
-  assert.is(terminated, 0);
-  serve(64 * 2 ** 20 + 1);
-  assert.ok(terminated > 0);
+  const served = ['send', 'send', 'kiosk-7', 'terminate'];
+  assert.equal(doneWith('kiosk-7', {}), served);
+  assert.equal(doneWith('kiosk-7', {}, 64 * 2 ** 20), served);
+  assert.equal(doneWith('kiosk-7', {}, 64 * 2 ** 20 + 1), ['terminate', 'terminate', 'kiosk-7', 'terminate']);
+});
+
+test('a hub closes the socket of a client that it does not know, and cuts it if its own code fails', () => {
+  const broken = { clients: { get: () => fail('clients') } };
+  const onRefused = (): never => fail('onRefused');
+  clients.set('kiosk-8', { psk: randomBytes(31) });
+  assert.equal(doneWith(undefined, {}), ['close 1008', 'none', 'terminate']);
+  assert.equal(doneWith('unknown', {}), ['close 1008', 'none', 'terminate']);
+  assert.equal(doneWith('unknown', { onRefused }), ['close 1008', 'terminate', 'none', 'terminate']);
+  assert.equal(doneWith('kiosk-7', broken), ['terminate', 'none', 'terminate']);
+  assert.equal(doneWith('kiosk-8', {}), ['terminate', 'none', 'terminate']);
 });
 
 test('a longer message than the option maxMessage is dropped, and the connection goes on', async () => {
