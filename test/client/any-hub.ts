@@ -43,7 +43,7 @@ export class Seen {
     publish: new Set(),
     status: new Set(),
   };
-  /** Over MQTT: what the status said, and when the hub was greeted. */
+  /** Over MQTT: what the status said, when it was subscribed to the hub’s topic, and when the hub was greeted. */
   readonly statuses: string[] = [];
   /** The paths that were requested. */
   readonly requests: string[] = [];
@@ -236,7 +236,8 @@ export class AnyHub {
   }
 
   #hear(envelope: JsonObject): void {
-    if (envelope.msg_type === 'ping') this.seen.pings.push('envelope');
+    const isPing = envelope.msg_type === 'ping' && JSON.stringify(envelope.payload) === '{}';
+    if (isPing) this.seen.pings.push('envelope');
     else this.seen.envelopes.push(envelope);
   }
 
@@ -319,6 +320,7 @@ export class AnyHub {
         const length = body.readUInt16BE(2);
         topic = body.subarray(4, 4 + length).toString();
         this.seen.flags.subscribe.add(body[4 + length]!);
+        this.seen.statuses.push('subscribed');
         socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
       } else if (type === 6) socket.write(packet(0x70, body));
       else if (type === 12) socket.write(packet(0xd0));

@@ -1,8 +1,9 @@
 /** hub-protocol-client/hub/mqtt, with a broker in this process. test/mqtt has more, with mosquitto. */
 import { createKeyring, type Keyring, parseIdentity, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import type { HubClient } from 'hub-protocol-client/hub';
-import { type MqttHub, serveHub } from 'hub-protocol-client/hub/mqtt';
+import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect } from 'hub-protocol-client/mqtt';
 import mqtt, { ErrorWithSubackPacket } from 'mqtt';
 import { suite } from 'uvu';
@@ -31,9 +32,14 @@ test.before.each(async () => {
   refused.length = 0;
   lost = 0;
   lostFor = [];
-  const accounts = new Map(['hub', 'kiosk-9', ...keys.keys()].map((name) => [name, 'secret']));
   broker = await startBroker({ base: BASE, accounts, hub: 'hub' });
-  hub = await serveHub({
+  hub = await start();
+});
+
+const accounts = new Map(['hub', 'kiosk-9', ...keys.keys()].map((name) => [name, 'secret']));
+
+function start(options: Partial<MqttHubOptions> = {}): Promise<MqttHub> {
+  return serveHub({
     broker: { url: broker.url, username: 'hub', password: 'secret' },
     base: BASE,
     nodeId: 'hub-1',
@@ -51,8 +57,9 @@ test.before.each(async () => {
       lostFor.push(error);
     },
     reconnectAfter: 20,
+    ...options,
   });
-});
+}
 test.after.each(async () => {
   for (const client of opened) client.end();
   opened = [];
@@ -161,6 +168,78 @@ test('a hub whose account may not read the topics of its clients does not start,
   assert.equal([disconnected, lost], [['hub-hub-2'], 0]);
 });
 
+test('a hub that closes a connection forgets it at once and without a word, and greets its client again', async () => {
+  await soon(hub.stop());
+  const events: unknown[] = [];
+  hub = await start({ onEvent: ({ type }) => events.push([type, hub.connections.size]) });
+  const client = connectAs('kiosk-7');
+  await client.ask('hello');
+  const [served] = hub.connections;
+  const { length } = broker.published;
+  served!.close();
+  assert.equal([hub.connections.size, served!.state, served!.send({})], [0, 'closed', false]);
+  const first = [...['ready', 'hello', 'message'].map((type) => [type, 1]), ['ended', 0]];
+  assert.equal(events.splice(0), first);
+  await connectAs('kiosk-8').ask('hello'); // the broker has heard all from the hub before
+  assert.is(new Set(broker.published.slice(length).map(String)).size, 1);
+  assert.equal(events.splice(0), first.slice(0, 3));
+  const closed = new Promise((resolve) => client.once('close', resolve));
+  assert.ok(client.send({ msg_type: 'bus', payload: {} }));
+  await soon(closed);
+  await client.ask('again');
+  events.length = 0;
+  await soon(hub.stop());
+  assert.equal(
+    [hub.connections.size, events, lost],
+    [
+      0,
+      [
+        ['ended', 1],
+        ['ended', 0],
+      ],
+      0,
+    ],
+  );
+});
+
+test('a hub that could serve nobody goes to no broker', async () => {
+  const { connections } = broker;
+  const error = await soon(start({ staticKey: randomBytes(31) }).catch((reason) => reason));
+  assert.equal([error.code, broker.connections], ['bad-length', connections]);
+});
+
+test('trusts the authority that ca names, and no other', async () => {
+  const { ca, ...own } = await localhostCertificate();
+  const secure = await startBroker({ tls: own, base: BASE, accounts, hub: 'hub' });
+  const account = { url: secure.url, username: 'hub', password: 'secret' };
+  const outcome = (given: object): Promise<unknown> =>
+    soon(
+      start({ broker: { ...account, ...given } }).then(
+        (other) => other.stop(),
+        ({ code }) => code,
+      ),
+    );
+  const outcomes = [await outcome({ ca }), await outcome({})];
+  await secure.stop();
+  assert.equal(outcomes, [undefined, 'SELF_SIGNED_CERT_IN_CHAIN']);
+});
+
+test('a hub forgets a silent client after the time of its option idle', async () => {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    await soon(hub.stop());
+    hub = await start({ idle: 7000 });
+    const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
+    await device.publishAsync(`${BASE}/kiosk-8/in`, 'hello', { qos: 1 });
+    await until(() => hub.connections.size === 1);
+    assert.equal([timers.times('mqtt-hub'), timers.times('hub-connection')], [[7000], [120_000]]);
+    await device.endAsync();
+  } finally {
+    timers.leave();
+  }
+});
+
 test('closing a connection that has ended does not end the next one of the same client', async () => {
   const client = connectAs('kiosk-7');
   await client.ask('hello');
@@ -213,7 +292,10 @@ test('a hub waits as long as reconnectAfter before it connects again, and says w
     await until(() => lost >= 2);
   });
   assert.ok(waits.includes(20));
-  assert.is((lostFor[1] as { code?: string }).code, 'ECONNREFUSED');
+  assert.equal(
+    lostFor.slice(0, 2).map((error) => (error as { code?: string } | undefined)?.code),
+    [undefined, 'ECONNREFUSED'],
+  );
 });
 
 test('a hub waits for a second before it connects again if its options do not say how long', async () => {

@@ -197,11 +197,27 @@ test('sends nothing more to a broker that breaks the protocol', async () => {
   assert.equal([code, sent], ['dropped', []]);
 });
 
-test('leaves a broker that confirms nothing, without waiting for it', async () => {
-  const url = await broker((socket) => void socket.once('data', () => client.end()));
+test('greets no hub before the broker confirms the status, and leaves it after a second without a farewell', async () => {
+  const timers = new Timers();
+  const sent: string[] = [];
+  const url = await broker((socket) => {
+    socket.on('data', (packet: Buffer) => sent.push(packet.toString('latin1')));
+    socket.once('data', () => {
+      timers.watch();
+      client.end();
+    });
+  });
   const client = dial(url);
-  await until(() => sockets.length > 0);
-  await soon(once(sockets[0]!, 'close'));
+  try {
+    await until(() => sockets.length > 0);
+    await soon(once(sockets[0]!, 'close'));
+    assert.equal(timers.times('mqtt'), [1000]);
+  } finally {
+    timers.leave();
+  }
+  const all = sent.join('');
+  assert.is(all.match(/hivemind\/hub-1\/status../g)?.length, 2); // at first, and when it ends
+  assert.equal([all.includes('c2s'), all.endsWith('\u00e0\u0000')], [false, false]); // then the broker publishes the will
 });
 
 test('ignores messages of other topics, and retained messages', async () => {

@@ -811,17 +811,44 @@ for (const entry of ENTRIES) {
   });
 }
 
-test('mqtt: says offline before it greets the hub, and online once it is ready', async () => {
+test('mqtt: subscribes, says offline, greets the hub, and says online once it is ready', async () => {
   const { hub, client } = await start('mqtt', {});
   await client.ask('hello');
-  assert.equal(hub.seen.statuses.slice(0, 3), ['offline', 'greeting', 'online']);
+  assert.equal(hub.seen.statuses.slice(0, 4), ['subscribed', 'offline', 'greeting', 'online']);
 });
 
-test('mqtt: connects with a clean session, and with a will', async () => {
+test('mqtt: connects with a clean session, with a will, and with the account of the broker', async () => {
   const { hub, client } = await start('mqtt', {});
   await client.ask('hello');
   // User name, password, a will that is retained, with QoS 1, and a clean session: MQTT 3.1.1, section 3.1.2.
   assert.equal(hub.seen.wills, [[0b1110_1110, 'hm/t1/kiosk-7/status', 'offline']]);
+  assert.equal(hub.seen.accounts, [[60, 'account', 'of the broker']]);
+});
+
+test('mqtt: says that the broker admits a client whose hub is silent', async () => {
+  const policy = { deadlines: { 'awaiting-hello': 300 } };
+  const { told } = await start('mqtt', { isSilent: true }, { policy });
+  await until(() => told.length > 0);
+  assert.is(told[0]!.code, 'timeout');
+  assert.match(
+    told[0]!.tell,
+    /^The broker at localhost\S* admits this client, but the hub does not answer\. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key\.$/,
+  );
+});
+
+test('mqtt: a connection that is lost while the status is said is only told as lost', async () => {
+  const { hub, client, told } = await start('mqtt', {});
+  const rejected: unknown[] = [];
+  const note = (error: unknown): unknown => rejected.push(error);
+  process.on('unhandledRejection', note);
+  try {
+    client.once('connect', () => hub.cut());
+    await until(() => told.length > 0);
+    await client.ask('hello');
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+  assert.equal([told.map(({ code }) => code), rejected], [['dropped'], []]);
 });
 
 for (const qos of [0, 1, 2]) {
