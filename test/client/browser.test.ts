@@ -94,9 +94,29 @@ test('a WebSocket that only reports an error, as when a policy blocks it, ends t
     }
     close(): void {}
   }
-  const code = await withGlobal('WebSocket', Blocked, async () => {
+  assert.is(await endingAt(Blocked), 'not-reachable');
+});
+
+test('a WebSocket that reports an error after it was open has lost the connection', async () => {
+  class Lost {
+    onopen = (): void => {};
+    onerror = (): void => {};
+    constructor() {
+      setTimeout(() => {
+        this.onopen();
+        this.onerror();
+      });
+    }
+    close(): void {}
+  }
+  assert.is(await endingAt(Lost), 'dropped');
+});
+
+/** The code of the error with which the first connection of a page with some kind of WebSocket ends. */
+function endingAt(Socket: new () => object): Promise<string> {
+  return withGlobal('WebSocket', Socket, async () => {
     const client = connect({ identity, keyring });
-    const closed = new Promise((resolve) =>
+    const closed = new Promise<string>((resolve) =>
       client.on('close', ({ error }) => {
         client.end();
         resolve(error.code);
@@ -104,7 +124,11 @@ test('a WebSocket that only reports an error, as when a policy blocks it, ends t
     );
     return soon(closed);
   });
-  assert.is(code, 'not-reachable');
+}
+
+test('a page has a WebSocket, and a server that renders one has none', async () => {
+  const connected = withGlobal('WebSocket', undefined, async () => connect({ identity, keyring }).end());
+  assert.is(await connected.catch(({ code }) => code), 'wrong-state');
 });
 
 test('a page names itself to a hub, asks it, pings it each minute, and hangs up if its last ping is still in the buffer', async () => {
@@ -262,6 +286,7 @@ test('an error without a message has a sentence, too', () => {
 test('a page refuses options that only Node.js has', () => {
   const wrong: [object, string][] = [
     [{ keyring: 'keyring.json' }, 'keyring'],
+    [{ keyring: null }, 'keyring'],
     [{ keyring, ca: 'PEM' }, 'ca'],
   ];
   for (const [options, name] of wrong) {

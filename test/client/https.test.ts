@@ -360,6 +360,57 @@ test('says that the connection was lost if a server that has answered is gone', 
   assert.is(await ended, 'dropped');
 });
 
+test('says that a server is not there if it goes before it has answered a poll', async () => {
+  const port = await serve((path) => {
+    if (path === 'get_messages') servers[0]!.closeAllConnections();
+    return {};
+  });
+  assert.is(await ending(dial(port)), 'not-reachable');
+});
+
+test('says that a hub is not available, and waits as long as it asks, also after it has answered', async () => {
+  const hub = new Hub();
+  let isBusy = false;
+  const client = dial(
+    await serve((path, fields) =>
+      isBusy ? { status: 503, body: '', retryAfter: '120' } : hub.answer(path, fields),
+    ),
+  );
+  await client.ask('hello');
+  const told: unknown[] = [];
+  client.on('close', ({ error }) => told.push(error.code));
+  client.on('reconnect', ({ after }) => told.push(after));
+  isBusy = true;
+  await until(() => told.length === 2);
+  assert.equal(told, ['unavailable', 120_000]);
+});
+
+test('pauses only when there is nothing to send, and not before it says goodbye', async () => {
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  const { setTimeout } = globalThis;
+  const watched = (run: () => void, wait = 0): unknown => {
+    if (wait === 50) hub.requests.push('pause');
+    return setTimeout(run, wait);
+  };
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'message') client.end();
+  });
+  Object.assign(globalThis, { setTimeout: watched });
+  try {
+    const asked = client.ask('hello');
+    await until(() => hub.requests.length > 2 && hub.requests.at(-1) === 'disconnect');
+    assert.is((await asked).ending, 'closed');
+  } finally {
+    Object.assign(globalThis, { setTimeout });
+  }
+  assert.equal(hub.requests, [
+    ...['disconnect', 'connect', 'get_messages', 'pause'], // until the PSK is there
+    ...['send_message', 'get_messages', 'send_message', 'send_message', 'send_message'],
+    ...['get_binary_messages', 'disconnect'],
+  ]);
+});
+
 test('closes its connections to the server at the end', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
@@ -435,6 +486,14 @@ const responses: [string, Response, string?][] = [
   ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
   ['a text with a quotation mark', { messages: [`"${'x'.repeat(5000)}`] }, 'bad-json'],
   ['many numbers beside the list', { status: 200, body: `{"messages":[],"x":[${'0,'.repeat(3000)}0]}` }],
+  [
+    '4096 bytes outside of strings',
+    { status: 200, body: `{"messages":[""]${' '.repeat(4089)}}` },
+    'bad-json',
+  ],
+  ['4097 bytes outside of strings', { status: 200, body: `{"messages":[""]${' '.repeat(4090)}}` }],
+  ['600 KiB', { status: 200, body: `{"messages":[""],"x":"${'x'.repeat(600 * 1024 - 24)}"}` }, 'bad-json'],
+  ['a byte more', { status: 200, body: `{"messages":[""],"x":"${'x'.repeat(600 * 1024 - 23)}"}` }],
   ['257 messages', { messages: new Array(257).fill('{}') }],
   ['256 messages that are no envelopes', { messages: new Array(256).fill('') }, 'bad-json'],
   ['more than two envelopes', { messages: ['x'.repeat(600 * 1024)] }],

@@ -367,8 +367,8 @@ test('a connection that is refused leaves no timer behind after the end', async 
   }
 });
 
-test('terminates a socket whose other end does not answer pings, and no other', async () => {
-  const outcomeOf = (isAnswered: boolean): Promise<string> =>
+test('terminates a socket whose other end answers no ping, or does not close, and no other', async () => {
+  const outcomeOf = (isAnswered: boolean, readyState: number = WebSocket.OPEN): Promise<string> =>
     new Promise((resolve) => {
       const events = new EventEmitter();
       let pings = 0;
@@ -382,9 +382,12 @@ test('terminates a socket whose other end does not answer pings, and no other', 
         if (pings === 5) end('open');
       };
       const on: PingedSocket['on'] = (event, listener) => events.on(event, listener);
-      keepAlive({ readyState: WebSocket.OPEN, ping, on, terminate: () => end('terminated') }, 1);
+      keepAlive({ readyState, ping, on, terminate: () => end('terminated') }, 1);
     });
-  assert.equal([await outcomeOf(true), await outcomeOf(false)], ['open after 5', 'terminated after 1']);
+  assert.equal(
+    [await outcomeOf(true), await outcomeOf(false), await outcomeOf(false, WebSocket.CLOSING)],
+    ['open after 5', 'terminated after 1', 'terminated after 0'],
+  );
 });
 
 test('only the owner can read the keyring file, and nothing is left beside it', () => {
