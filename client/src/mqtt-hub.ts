@@ -100,7 +100,8 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     const settings = { ...account, clientId: `hub-${nodeId}`, reconnectPeriod: 0 };
     connection = await mqtt.connectAsync(url, settings);
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
-    connection.on('error', () => {}); // `close` follows
+    const { stream } = connection;
+    connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows
     connection.on('message', (topic, payload, { retain }) => {
       if (retain) return; // a retained message belongs to no session
       const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];

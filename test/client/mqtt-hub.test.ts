@@ -292,10 +292,7 @@ test('a hub waits as long as reconnectAfter before it connects again, and says w
     await until(() => lost >= 2);
   });
   assert.ok(waits.includes(20));
-  assert.equal(
-    lostFor.slice(0, 2).map((error) => (error as { code?: string } | undefined)?.code),
-    [undefined, 'ECONNREFUSED'],
-  );
+  assert.equal([lostFor[0], (lostFor[1] as { code?: string }).code], [undefined, 'ECONNREFUSED']);
 });
 
 test('a hub waits for a second before it connects again if its options do not say how long', async () => {

@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
+import { serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -64,7 +65,10 @@ async function broker(
         socket.write(connack);
       }
       if (packet[0]! >> 4 !== SUBSCRIBE) return;
-      socket.write(Buffer.from([0x90, 3, packet[2]!, packet[3]!, granted]));
+      let count = 0;
+      for (let at = 4; at < packet.length; at += 3 + packet.readUInt16BE(at)) count++;
+      const codes = new Array<number>(count).fill(granted);
+      socket.write(Buffer.from([0x90, 2 + count, packet[2]!, packet[3]!, ...codes]));
       const length = packet.readUInt16BE(4);
       subscribed(socket, packet.subarray(6, 6 + length).toString());
     });
@@ -195,6 +199,21 @@ test('sends nothing more to a broker that breaks the protocol', async () => {
   const { code } = await outcome(client);
   await soon(once(sockets[0]!, 'close'));
   assert.equal([code, sent], ['dropped', []]);
+});
+
+test('a hub leaves a broker that breaks the protocol, and connects again', async () => {
+  let lost = 0;
+  const url = await broker((socket) => {
+    if (lost === 0) socket.write(publish('elsewhere', 0, 6)); // no QoS is 3
+  });
+  const hub = await serveHub({
+    broker: { url, username: 'hub', password: 'secret' },
+    ...{ base: 'hivemind/hub-1', nodeId: 'hub-1', staticKey: randomBytes(32), clients: new Map() },
+    ...{ reconnectAfter: 1, onLost: () => lost++ },
+  });
+  await until(() => lost === 1 && sockets.length === 2);
+  await soon(hub.stop());
+  assert.is(lost, 1);
 });
 
 test('greets no hub before the broker confirms the status, and leaves it after a second without a farewell', async () => {
