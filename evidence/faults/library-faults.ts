@@ -638,31 +638,21 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'number >= PROTOCOL_VERSION',
     'number >= 2',
   ]),
-  fault(
-    'upper-case-hex-refused',
-    'session',
-    'refuses what has to be accepted, such as: messages in upper-case hex',
-    [
-      'src/wire/handshake.ts',
-      'const bytes = message === undefined ? undefined : hexToBytes(message);',
-      'const bytes = message === undefined || /[A-F]/.test(message) ? undefined : hexToBytes(message);',
-    ],
-  ),
+  fault('upper-case-hex-refused', 'session', 'msg: hex is read in lower case alone', [
+    'src/wire/handshake.ts',
+    'const bytes = message === undefined ? undefined : hexToBytes(message);',
+    'const bytes = message === undefined || /[A-F]/.test(message) ? undefined : hexToBytes(message);',
+  ]),
   fault('any-pattern-accepted', 'session', 'negotiation: a hub takes a pattern that it did not offer', [
     HUB,
     'if (this.patterns.indexOf(pattern as Pattern) < 0 || this.suites.indexOf(suite as Suite) < 0) {',
     'if (this.suites.indexOf(suite as Suite) < 0) {',
   ]),
-  fault(
-    'any-client-key',
-    'session',
-    'accepts what has to be refused, such as: another client key than the pinned one',
-    [
-      HUB,
-      '} else if (!equalBytes(this.clientKey, key)) {',
-      '} else if (this.clientKey.length !== key.length) {',
-    ],
-  ),
+  fault('any-client-key', 'session', 'pin: a client whose key is not the pinned one is accepted', [
+    HUB,
+    '} else if (!equalBytes(this.clientKey, key)) {',
+    '} else if (this.clientKey.length !== key.length) {',
+  ]),
   fault(
     'ready-at-message-2',
     'session',
@@ -792,6 +782,21 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'reply: a refusal with malformed_payload counts as one by policy',
     ['src/requests/refusal.ts', "['backend_unavailable', 'malformed_payload']", "['backend_unavailable']"],
   ),
+  fault(
+    'white-space-as-isspace',
+    'canonical-json',
+    'JSON: form feed and vertical tab between tokens are accepted',
+    [
+      'src/wire/parse-json.ts',
+      'byte !== 0x0d && byte !== 0x09)',
+      'byte !== 0x0d && byte !== 0x09 && byte !== 0x0b && byte !== 0x0c)',
+    ],
+  ),
+  fault('port-as-atoi', 'identity', 'numbers: one in a string is read up to the first character', [
+    'src/issued/fields.ts',
+    "typeof value === 'string' && String(Number(value)) === value ? Number(value) : value",
+    "typeof value === 'string' && /^\\s*[+-]?\\d/.test(value) ? Number.parseInt(value, 10) : value",
+  ]),
   fault('every-refusal-is-policy', 'reply', 'reply: every refusal counts as one by policy', [
     'src/requests/refusal.ts',
     'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',

@@ -136,7 +136,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'float(version.token) < 3',
     'int(version.token) < 3',
   ]),
-  fault('version-in-quotes', 'session', 'a session takes what it refuses as protocol-version: version "3"', [
+  fault('version-in-quotes', 'session', 'version: max_protocol_version is read from a string, too', [
     ENVELOPES,
     '    if not isinstance(version, protocol.Number)',
     '    version = protocol.Number(version) if version in ("3", "4") else version\n    if not isinstance(version, protocol.Number)',
@@ -752,16 +752,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     ],
   ),
   // A hub
-  fault(
-    'hub-pins-the-latest',
-    'session',
-    'accepts what has to be refused, such as: another client key than the pinned one',
-    [
-      SESSION,
-      '        if self.client_key is None:\n            yield event("pin", key=key)\n        elif self.client_key != key:\n            raise Refused("client-key-changed")\n',
-      '        if self.client_key != key:\n            yield event("pin", key=key)\n',
-    ],
-  ),
+  fault('hub-pins-the-latest', 'session', 'pin: a client whose key is not the pinned one is accepted', [
+    SESSION,
+    '        if self.client_key is None:\n            yield event("pin", key=key)\n        elif self.client_key != key:\n            raise Refused("client-key-changed")\n',
+    '        if self.client_key != key:\n            yield event("pin", key=key)\n',
+  ]),
   fault(
     'hub-needs-hello',
     'session',

@@ -57,6 +57,9 @@ export const NOISEPROTOCOL_FAULTS: readonly Fault[] = Object.entries(CAUSES).map
 }));
 
 const PROTOCOL = 'hub_protocol.py';
+const ENVELOPES = 'hub_envelopes.py';
+const SESSION = 'hub_session.py';
+const TOPICS = 'mqtt_topics.py';
 
 export const PYTHON_FAULTS: readonly Fault[] = [
   fault(
@@ -186,16 +189,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'UTF-8: a JSON message that is not UTF-8 is delivered',
     [PROTOCOL, '"text": payload.decode()}', '"text": payload.decode(errors="replace")}'],
   ),
-  fault(
-    'hex-with-white-space',
-    'session',
-    'accepts what has to be refused, such as: a blank among the digits',
-    [
-      PROTOCOL,
-      'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
-      'return bytes.fromhex(text)',
-    ],
-  ),
+  fault('hex-with-white-space', 'session', 'msg: hex is read without the white space in it', [
+    PROTOCOL,
+    'return binascii.unhexlify(text)  # either case; unlike bytes.fromhex, it rejects white space',
+    'return bytes.fromhex(text)',
+  ]),
   fault(
     'keys-case-insensitive',
     'canonical-json prologue session',
@@ -408,6 +406,52 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'accepts what has to be refused, such as: marker 06 at the start',
     [PROTOCOL, 'raise Refused("unknown-marker")', 'return None'],
   ),
+  // What is done in C, and tempting elsewhere
+  fault(
+    'integers-of-32-bits',
+    'canonical-json prologue session',
+    'numbers: integers are read as int of 32 bits',
+    [
+      PROTOCOL,
+      'return value.token',
+      'if not value.token.lstrip("-").isdigit():\n            return value.token\n        held = min(max(int(value.token), -(2**63)), 2**63 - 1)  # strtol\n        return str((held + 2**31) % 2**32 - 2**31)',
+    ],
+  ),
+  fault('password-without-line-break', 'psk', 'psk: CR and LF at the end of the password are left out', [
+    PROTOCOL,
+    'argon2id(encode(password), psk_salt',
+    'argon2id(encode(password.rstrip("\\r\\n")), psk_salt',
+  ]),
+  fault('message-as-c-string', 'reassemble', 'reassembly: a message ends before its first zero byte', [
+    PROTOCOL,
+    'return completed(kind, bytes(self.buffer), self.length, self.max_message)',
+    'text = bytes(self.buffer).split(b"\\0")[0] if kind == "json" and self.length <= self.max_message else bytes(self.buffer)\n        return completed(kind, text, len(text) if kind == "json" and self.length <= self.max_message else self.length, self.max_message)',
+  ]),
+  fault('hex-with-blanks', 'session', 'msg: hex is read with int of Python', [
+    PROTOCOL,
+    'return binascii.unhexlify(text)',
+    'return bytes(int(text[at : at + 2], 16) for at in range(0, len(text), 2)) if len(text) % 2 == 0 else binascii.unhexlify(text)',
+  ]),
+  fault('pin-of-eight-bytes', 'session', 'pin: only the first bytes of the key are compared', [
+    SESSION,
+    'if self.pin not in (None, hub_key) and not',
+    'if self.pin is not None and self.pin[:8] != hub_key[:8] and not',
+  ]),
+  fault('scope-as-text', 'topics', 'topics: one is in scope if its text begins with the prefix', [
+    TOPICS,
+    'if not topic.startswith(scope) or not is_own',
+    'if not topic.startswith(scope.rstrip("/") if is_current else scope) or not is_own',
+  ]),
+  fault('version-up-to-its-point', 'session', 'version: max_protocol_version is read up to the first', [
+    ENVELOPES,
+    'float(version.token) < 3',
+    'int(version.token.lower().split("e")[0].split(".")[0][:9]) < 3',
+  ]),
+  fault('type-by-its-beginning', 'session', 'msg_type: it is compared by its beginning', [
+    ENVELOPES,
+    'kind = envelope["msg_type"]\n',
+    'kind = next((name for name in ("hello", "shake", "handshake") if envelope["msg_type"].startswith(name)), envelope["msg_type"])\n',
+  ]),
   ...PYTHON_SESSION_FAULTS,
   ...PORTER_PYTHON_FAULTS,
 ];

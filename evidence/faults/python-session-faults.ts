@@ -5,7 +5,7 @@ const SESSION = 'hub_session.py';
 const MQTT = 'mqtt_topics.py';
 
 export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
-  fault('case-of-types-folded', 'session', 'accepts what has to be refused, such as: the type in capitals', [
+  fault('case-of-types-folded', 'session', 'msg_type: it is compared without regard to case', [
     'hub_envelopes.py',
     'kind = envelope["msg_type"]\n',
     'kind = envelope["msg_type"].lower()\n',
@@ -107,7 +107,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'handshake_hash[:16].hex()',
     'handshake_hash.hex()',
   ]),
-  fault('version-3-exactly', 'session', 'refuses what has to be accepted, such as: version 4', [
+  fault('version-3-exactly', 'session', 'version: max_protocol_version is read as one that must be 3', [
     'hub_envelopes.py',
     'float(version.token) < 3',
     'float(version.token) != 3',

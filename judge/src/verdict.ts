@@ -107,7 +107,9 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
 export const MISSING = 'the expected event is missing';
 export const UNDUE = 'the event comes where it is not due';
 /** Causes that only say what is seen. One that says why, and explains as much, is shown in their place. */
-const PLAIN = new RegExp(`(?:${MISSING}|${UNDUE})$|^endings: .* is taken for `);
+const PLAIN = new RegExp(
+  `(?:${MISSING}|${UNDUE})$|^endings: .* is taken for |^topics: an issued topic outside the scope `,
+);
 
 /**
  * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.

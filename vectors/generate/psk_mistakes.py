@@ -77,11 +77,15 @@ def inputs(password, node_id):
     yield "salt: BLAKE2b of 16 bytes", right, hashlib.blake2b(node_id.encode(), digest_size=16).digest()
     yield "salt: first line", right, sha256(node_id.split("\n")[0])
     yield "salt: last line feed", right, sha256(node_id.removesuffix("\n"))
+    yield "salt: last line break", right, sha256(node_id.rstrip("\r\n"))
+    yield "salt: trimmed at its end", right, sha256(node_id.rstrip())
     yield "salt: CR LF", right, sha256(node_id.replace("\r\n", "\n"))
     for length in [63, 64, 127, 128, 255, 256, 511, 512]:
         yield f"salt: first {length}", right, sha256(node_id[:length])
     yield "password: first line", password.split("\n")[0].encode(), salt
     yield "password: last line feed", password.removesuffix("\n").encode(), salt
+    yield "password: last line break", password.rstrip("\r\n").encode(), salt
+    yield "password: trimmed at its end", password.rstrip().encode(), salt
     yield "password: CR LF", password.replace("\r\n", "\n").encode(), salt
     for length in [31, 32, 63, 64, 71, 72, 99, 100, 127, 128]:
         yield f"password: first {length} bytes", right[:length], salt

@@ -3,13 +3,16 @@ import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
 import {
   contradictsBroker,
+  contradictsTopics,
   mistakesInAuthorization,
   mistakesInBroker,
+  mistakesInNumber,
   mistakesInPresence,
   mistakesInTopics,
   refutesAuthorization,
   refutesBroker,
-  refutesFlags,
+  refutesNumber,
+  refutesTopics,
 } from '../mistakes/addresses.ts';
 import {
   mistakesInBinary,
@@ -42,7 +45,7 @@ import {
   refutesPrologue,
   saidOfJson,
 } from '../mistakes/json.ts';
-import { mistakesInPsk } from '../mistakes/known-psks.ts';
+import { mistakesInPsk, refutesPsk } from '../mistakes/known-psks.ts';
 import { HUB_PROLOGUE } from '../mistakes/message-1.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, type Check, checkResponse, Failure } from '../verdict.ts';
@@ -153,7 +156,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ['pattern', 'suite', 'protocolName'],
     { mistakesIn: mistakesInSelection, refutes: refutesSelection },
   ),
-  Psk: { operation: 'psk', check: checkPsk },
+  Psk: { operation: 'psk', check: checkPsk, refutes: refutesPsk },
   Handshake: {
     operation: 'handshake',
     check: checkHandshake,
@@ -176,7 +179,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     refutes: refutesSession,
     contradicts: contradictsSession,
   },
-  Identity: { operation: 'identity', check: checkIdentity },
+  Identity: { operation: 'identity', check: checkIdentity, refutes: refutesNumber },
   SelectEndpoint: plain(
     'endpoint',
     ['text', 'supported', 'requested', 'allowPlaintext'],
@@ -192,7 +195,8 @@ export const CHECKS: { readonly [type: string]: Check } = {
   ),
   Topics: plain('topics', ['mqtt'], ['publish', 'subscribe', 'status'], {
     mistakesIn: mistakesInTopics,
-    refutes: refutesFlags,
+    refutes: refutesTopics,
+    contradicts: contradictsTopics,
   }),
   BrokerEndpoint: plain('broker', ['mqtt', 'allowPlaintext'], ['url', 'host', 'port', 'tls'], {
     mistakesIn: mistakesInBroker,
@@ -378,7 +382,10 @@ function withUpperCaseEscapes(url = ''): string {
 async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   const { text, identity, secrets } = test;
   const response = await ask({ op: 'identity', text });
-  checkResponse(test, response, { identity });
+  checkResponse(test, response, { identity }, () => {
+    const read = response.identity as { defaultPort?: unknown; mqtt?: { qos?: unknown } } | undefined;
+    return [read?.mqtt?.qos, read?.defaultPort].flatMap((got) => mistakesInNumber(test, got));
+  });
   if (test.error !== undefined) return;
   checkExact(test, response, ['identity']);
   const shown = JSON.stringify(response.redacted ?? null);

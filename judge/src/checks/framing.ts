@@ -147,7 +147,7 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
     if (isBinaryThatIsNoText(expected, frames)) return [BINARY_DECODED, ...refused];
     if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;
   }
-  const inMessages = mistakesInMessages(events, got);
+  const inMessages = mistakesInMessages(events, got, frames);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
   if (maxMessage !== undefined) return []; // this does not show the cap of 32 MiB
@@ -179,6 +179,8 @@ export function contradictsReassembly(
 
 interface Frame {
   readonly marker?: number;
+  /** The first byte is the offset modulo 127. */
+  readonly offset?: number;
   readonly length?: number;
   readonly bytes?: string;
 }
@@ -243,8 +245,15 @@ const EARLIER =
 const COUNTS_ON =
   'reassembly: the bytes of an earlier message count too, so that a later one is dropped as too large; each is counted from 0';
 
+const AS_TEXT =
+  'reassembly: a message ends before its first zero byte (a string of C); all its bytes are delivered';
+
 /** Mistakes in the first wrong message, if all events up to it have the right types. */
-function mistakesInMessages(events: readonly Fields[], got: readonly Fields[]): Causes {
+function mistakesInMessages(
+  events: readonly Fields[],
+  got: readonly Fields[],
+  frames: readonly Frame[],
+): Causes {
   let before = 0;
   for (const [index, { type, kind, length }] of events.entries()) {
     const other = got[index];
@@ -253,6 +262,7 @@ function mistakesInMessages(events: readonly Fields[], got: readonly Fields[]): 
     if (type === 'message' && isTooLong) return [COUNTS_ON];
     if (type !== 'message' || other?.type !== type) return [];
     if (other.kind !== kind) return other.length === length ? [OTHER_KIND] : [];
+    if (index === 0 && other.length === 0 && length !== 0 && frames[0]?.offset === 0) return [AS_TEXT];
     if (other.length !== length)
       return before > 0 && other.length === before + Number(length) ? [EARLIER] : [];
     before += Number(length);

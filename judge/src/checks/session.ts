@@ -3,7 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
 import { saidOfEvents } from '../mistakes/events.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
-import { excessOf, mistakesInEphemeralKey, mistakesInHello } from '../mistakes/payload.ts';
+import { contradictsParts, excessOf, mistakesInEphemeralKey, mistakesInHello } from '../mistakes/payload.ts';
 import {
   AFTER_READING,
   BYTES_EARLY,
@@ -223,10 +223,11 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const other = got[index] ?? {};
     if (event.type !== other.type) {
       const goesOn = got.some((event) => event?.type === 'transmit' || event?.type === 'ready');
-      const isIgnored = event.error === 'hub-key-changed' && goesOn;
-      const ignored = has(got, 'close') ? PIN_LATE : PIN_IGNORED;
+      const isOfClient = event.error === 'client-key-changed';
+      const isIgnored = (isOfClient || event.error === 'hub-key-changed') && goesOn;
+      const ignored = isOfClient ? CLIENT_PIN_IGNORED : has(got, 'close') ? PIN_LATE : PIN_IGNORED;
       const causes = isIgnored
-        ? [...mistakesInKeeping(opener), ignored]
+        ? [...mistakesInKeeping(opener), ignored, ...mistakesInComparing(opener)]
         : mistakesInPinning(expected, got, opener.isHub);
       throw new Failure(difference, causes, accepts, rejects);
     }
@@ -301,8 +302,19 @@ function mistakesInPinning(
   return fails && has(got, 'pin') && !has(got, 'transmit') ? [pinEarly(isHub)] : [];
 }
 
+/** A key that counts as the pinned one since only a part is compared. */
+function mistakesInComparing({ comment }: Opener): Causes {
+  if (/(?:17th|last) byte alone/.test(comment)) return [PIN_PARTLY];
+  return /both begin with a zero/.test(comment) ? [PIN_AS_TEXT] : [];
+}
+
+const PIN_PARTLY =
+  'pin: only the first bytes of the key are compared (in C, sizeof of a pointer is 4 or 8); all 32 are';
+const PIN_AS_TEXT = 'pin: keys are compared up to a zero byte (strcmp of C); all 32 bytes are';
 const PIN_IGNORED =
   'pin: a hub whose key is not the pinned one is accepted; compare the pin before you send message 3';
+const CLIENT_PIN_IGNORED =
+  'pin: a client whose key is not the pinned one is accepted; a hub compares the key of message 3 with its pin';
 const PIN_LATE =
   'pin: it is compared after message 3 has been sent, which shows the client’s key; compare it before';
 const READY_EARLY =
@@ -375,6 +387,7 @@ export function contradictsSession(
   cause: string,
 ): boolean {
   if (failure.causes.length > 0) return false;
+  if (contradictsParts(test.steps as Fields[], cause)) return true;
   if (cause === BYTES_EARLY) return !test.steps.some((_: Fields, step: number) => isEarly(test.steps, step));
   if (FORMS.includes(cause)) return !test.flags.some((flag: string) => OF_FORMS.includes(flag));
   return isUnlike(test, failure, cause);
@@ -384,6 +397,7 @@ export function contradictsSession(
 export function refutesSession(test: Vector, cause: string): boolean {
   const isCompared = test.error === 'hub-key-changed' && test.steps[0].suspects === undefined;
   if (cause === ASKED) return isStoredUsed(test);
+  if (cause === CLIENT_PIN_IGNORED) return test.error === 'client-key-changed';
   return cause === PIN_IGNORED ? isCompared : refutesReading(test, cause);
 }
 
@@ -658,6 +672,7 @@ class Opener {
   /** Codes that are as good as the vector's. */
   readonly otherErrors: readonly string[];
   readonly flags: readonly string[];
+  readonly comment: string;
   /** Whether JSON may be delivered in another form than it came. */
   readonly comparesJson: boolean;
   /** All steps, and the index of the current one. */
@@ -668,8 +683,9 @@ class Opener {
   readonly #key: Uint8Array | undefined;
   readonly #suite: Suite | undefined;
 
-  constructor({ steps, keys, suite, flags, comparesJson, otherErrors = [] }: Vector) {
+  constructor({ steps, keys, suite, flags, comment, comparesJson, otherErrors = [] }: Vector) {
     this.flags = flags;
+    this.comment = comment;
     this.comparesJson = comparesJson === true;
     const key = keys?.[steps[0].role === 'client' ? 'clientToHub' : 'hubToClient'];
     this.#key = key && hexToBytes(key);

@@ -47,7 +47,8 @@ export function refutesFlags(test: Vector, cause: string): boolean {
 /** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
   const ofIssued = mistakesInIssued(test, response);
-  if (ofIssued.length > 0) return ofIssued;
+  if (ofIssued.length > 0)
+    return ofIssued.includes(OUT_OF_SCOPE) ? [...ofIssued, ...mistakesInScope(test)] : ofIssued;
   if (test.error !== undefined) return [];
   if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
   const inHash = mistakesInLevels(test, response);
@@ -77,6 +78,88 @@ function mistakesInIssued({ mqtt, error, ...test }: Vector, response: Fields): C
     return isUnread && issued.some(({ name, topic }) => test[name] === topic) ? [ISSUED_UNREAD] : [];
   if (error === 'topic-out-of-scope') return [isUnread ? ISSUED_UNREAD : OUT_OF_SCOPE];
   return error === 'bad-topic' ? [isUnread ? ISSUED_UNREAD : BAD_ISSUED] : [];
+}
+
+/** Ways to read a number from a string that take more than its digits alone. */
+const NUMBERS: { readonly [how: string]: (text: string) => number } = {
+  'up to the first character that is no digit (atoi of C)': (text) =>
+    Number(/^\s*[+-]?\d+/.exec(text)?.[0] ?? Number.NaN),
+  'with leading zeros': (text) => (/^0+\d+$/.test(text) ? Number(text) : Number.NaN),
+  'with a sign': (text) => (/^[+-]\d+$/.test(text) ? Number(text) : Number.NaN),
+  'with white space around it': (text) => (/^\d+$/.test(text.trim()) ? Number(text) : Number.NaN),
+  'as a number of JavaScript, with point, exponent or 0x': (text) =>
+    text === '' ? Number.NaN : Number(text),
+  'as Python does, with blanks, signs and digits of other scripts': (text) => {
+    const ascii = text.normalize('NFKC').trim();
+    return /^[+-]?\d+$/.test(ascii) ? Number(ascii) : Number.NaN;
+  },
+};
+const numberCause = (how: string): string =>
+  `numbers: one in a string is read ${how}; the string is its digits alone, without a leading zero`;
+
+/** The one number in a string of this identity's text that is none by the rules. */
+function badNumberOf({ text }: Vector): string | undefined {
+  const [, value] = /"(?:default_port|qos)":"([^"]*)"/.exec(String(text)) ?? [];
+  if (value === undefined || /^(?:0|[1-9]\d*)$/.test(value)) return undefined;
+  return JSON.parse(`"${value}"`);
+}
+
+/** The wrong ways under which a string is the number that was read. */
+export function mistakesInNumber(test: Vector, got: unknown): string[] {
+  const value = badNumberOf(test);
+  if (value === undefined) return [];
+  return Object.keys(NUMBERS)
+    .filter((how) => NUMBERS[how]!(value) === got)
+    .map(numberCause);
+}
+
+/** Whether this identity, rightly read, rules out that its number is read in the way of this cause. */
+export function refutesNumber(test: Vector, cause: string): boolean {
+  const how = Object.keys(NUMBERS).find((how) => numberCause(how) === cause);
+  const value = badNumberOf(test);
+  if (how === undefined || value === undefined) return false;
+  const [least, most] = /"qos"/.test(String(test.text)) ? [0, 2] : [1, 65535];
+  const number = NUMBERS[how]!(value);
+  const right = test.identity?.mqtt?.qos ?? test.identity?.defaultPort;
+  return Number.isInteger(number) && number >= least && number <= most && number !== right;
+}
+
+const SCOPE_BEGINS =
+  'topics: one is in scope if its text begins with the prefix (strncmp of C); levels are compared, and whole';
+const LEVEL_BEGINS =
+  'topics: the client’s own level is looked for as a part of the text; levels are compared, and whole';
+const ISSUED_TOPICS = ['c2s_topic', 's2c_topic', 'status_topic'];
+
+/** Why a topic out of scope is taken: it has the prefix or the access key as text, and not as levels. */
+function mistakesInScope({ error, mqtt }: Vector): string[] {
+  if (error !== 'topic-out-of-scope') return [];
+  const [prefix, key] = [mqtt.topic_prefix, mqtt.access_key];
+  const topics = ISSUED_TOPICS.map((name) => mqtt[name]).filter((topic) => typeof topic === 'string');
+  const isBegun = (topic: string): boolean =>
+    typeof prefix === 'string' && topic.startsWith(prefix) && topic[prefix.length] !== '/';
+  const isPart = (topic: string): boolean => topic.includes(key) && !levelsOf(topic).includes(key);
+  return [
+    ...(topics.some(isBegun) ? [SCOPE_BEGINS] : []),
+    ...(prefix === undefined && topics.some(isPart) ? [LEVEL_BEGINS] : []),
+  ];
+}
+
+/** Whether a topic is taken that is out of scope in another way than these. */
+export function contradictsTopics(
+  test: Vector,
+  { accepts }: { readonly accepts?: boolean },
+  cause: string,
+): boolean {
+  const isOfScope = cause === SCOPE_BEGINS || cause === LEVEL_BEGINS;
+  const isTaken = accepts === true && test.error === 'topic-out-of-scope';
+  return isOfScope && isTaken && mistakesInScope(test).length === 0;
+}
+
+/** Whether the right response to this test rules out the cause. */
+export function refutesTopics(test: Vector, cause: string): boolean {
+  // A length may be compared too, so that the prefix itself is refused.
+  const isPrefix = ISSUED_TOPICS.some((name) => test.mqtt?.[name] === (test.mqtt?.topic_prefix ?? ''));
+  return (!isPrefix && mistakesInScope(test).includes(cause)) || refutesFlags(test, cause);
 }
 
 /** Whether the key stands where its hash is due in all topics, or the hash where the key is. */

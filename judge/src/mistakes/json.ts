@@ -136,6 +136,24 @@ const wrapped32 = (token: string): string => {
 const clamped32 = (token: string): string =>
   String(Math.trunc(Math.min(Math.max(Number(token), -(2 ** 31)), 2 ** 31 - 1)));
 
+/** Only integers, through one of so many bits: larger ones stop at the limits of 64 bits (strtoll of C), then wrap (its atoi). */
+const wholeIn =
+  (bits: 32 | 64) =>
+  (token: string): string => {
+    if (/[.eE]/.test(token)) return token;
+    const [least, most] = [-(2n ** 63n), 2n ** 63n - 1n];
+    const value = BigInt(token);
+    return String(BigInt.asIntN(bits, value < least ? least : value > most ? most : value));
+  };
+
+/** Each byte of characters beyond ASCII, escaped as a character of its own. */
+const escapeBytes =
+  (before: string) =>
+  (quoted: string): string =>
+    quoted.replace(/[^\0-\x7f]+/g, (text) =>
+      [...utf8ToBytes(text)].map((byte) => `\\u${before}${byte.toString(16)}`).join(''),
+    );
+
 const signedBytes = (key: string): number[] => [...new Int8Array(utf8ToBytes(key))];
 const bySignedBytes = (a: string, b: string): number => {
   const [first, second] = [signedBytes(a), signedBytes(b)];
@@ -269,6 +287,16 @@ const STYLES: readonly Style[] = [
     number: clamped32,
   },
   {
+    cause:
+      'numbers: integers are read as int of 32 bits (atoi of C), and fractions are not; keep each token as it came',
+    number: wholeIn(32),
+  },
+  {
+    cause:
+      'numbers: integers are read as integers of 64 bits (strtoll of C), and larger ones cut; keep each token as it came',
+    number: wholeIn(64),
+  },
+  {
     cause: 'numbers: fractions are cut off; keep each token as it came',
     number: (token) =>
       /[.eE]/.test(token) && Number.isFinite(Number(token))
@@ -371,6 +399,13 @@ const STYLES: readonly Style[] = [
       'escapes: U+007F and all characters beyond ASCII are escaped; write them literally, in UTF-8 (in Python ensure_ascii=False)',
     string: escapeEach(/[\u007f-\uffff]/g),
   },
+  ...[
+    { how: 'as negative numbers (\\uffffffc3, with char of C)', before: 'ffffff' },
+    { how: 'one by one (\\u00c3\\u00a9 for é)', before: '00' },
+  ].map(({ how, before }) => ({
+    cause: `escapes: the bytes of characters beyond ASCII are escaped ${how}; write them literally, in UTF-8`,
+    string: escapeBytes(before),
+  })),
   { cause: 'escapes: / is escaped; write it literally', string: (quoted) => quoted.replace(/\//g, '\\/') },
   { cause: 'escapes: U+007F is escaped; write it literally', string: escapeEach(/\u007f/g) },
   {
@@ -683,6 +718,15 @@ const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }
     fix: (text) => text.replace(/undefined|TRUE|None/g, 'null'),
   },
   {
+    cause: 'hexadecimal numbers are accepted',
+    fix: (text) => text.replace(/(?<![\w"])0x[\da-f]+/gi, '0'),
+  },
+  {
+    cause:
+      'form feed and vertical tab between tokens are accepted (isspace of C); blank, tab, line feed and carriage return alone are white space',
+    fix: (text) => text.replace(/[\f\v]/g, ' '),
+  },
+  {
     cause: 'other white space than blank, tab, line feed and carriage return is accepted',
     fix: (text) => text.replace(/[\f\v\u0085\u00a0\u2028]/g, ' '),
   },
@@ -727,6 +771,11 @@ const GUESSED =
 const DECODED: readonly { readonly cause: string; readonly shows: RegExp }[] = [
   { cause: 'JSON: UTF-16 is accepted; it is UTF-8', shows: /^(?:fffe|feff|00|..00)/ },
   { cause: 'JSON: a byte order mark is accepted; the text begins with the value', shows: /^efbbbf/ },
+  {
+    cause:
+      'JSON: longer forms of characters in UTF-8 are accepted (C0 AF for /); each character has one form, the shortest',
+    shows: /^(?:..)*(?:c[01]|e0[89]|f08)/,
+  },
   { cause: 'JSON: surrogates in UTF-8 are accepted; no character is one', shows: /^(?:..)*ed[ab]/ },
 ];
 

@@ -1,4 +1,5 @@
 /** Names the mistake behind a PSK. Deriving one takes up to a second, so the PSKs of known mistakes are listed beforehand. */
+import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
 import { PSK_MISTAKES } from './psk-mistakes.ts';
 
@@ -26,6 +27,8 @@ const IN_SALT: { readonly [mistake: string]: string } = {
   NFD: 'the node id is normalized to NFD; it is hashed as it came',
   'first line': 'the node id is taken up to its first line feed; it is hashed as it came',
   'last line feed': 'the line feed at the end of the node id is left out; it is hashed as it came',
+  'last line break': 'CR and LF at the end of the node id are left out; it is hashed as it came',
+  'trimmed at its end': 'white space at the end of the node id is left out; it is hashed as it came',
   'CR LF': 'CR LF in the node id becomes LF; it is hashed as it came',
   'line feeds': 'the line feeds of the node id are changed; it is hashed as it came',
   'with NUL': 'the node id is hashed with a NUL after it; it is hashed as it came',
@@ -45,6 +48,8 @@ const IN_PASSWORD: { readonly [mistake: string]: string } = {
   trimmed: 'the password is trimmed; it is taken as it is',
   'first line': 'the password is taken up to its first line feed; it is taken as it is',
   'last line feed': 'the line feed at the end of the password is left out; it is taken as it is',
+  'last line break': 'CR and LF at the end of the password are left out; it is taken as it is',
+  'trimmed at its end': 'white space at the end of the password is left out; it is taken as it is',
   'CR LF': 'CR LF in the password becomes LF; it is taken as it is',
   'lower case': 'the password is taken in lower case; it is taken as it is',
   NFC: 'the password is normalized to NFC; it is taken as it is',
@@ -104,6 +109,13 @@ function sentence(name: string): string {
 }
 
 const toHex = (text: string): string => Buffer.from(text).toString('hex');
+
+/** Whether the right PSK rules out that white space is left out: then it would be another one. */
+export function refutesPsk({ password, nodeId }: Vector, cause: string): boolean {
+  const text = String(cause.includes('password') ? password : nodeId);
+  if (/ is trimmed;/.test(cause)) return text.trim() !== text;
+  return /white space at the end of/.test(cause) && text.trimEnd() !== text;
+}
 
 /** The known mistake that makes `got` the PSK of some vector. */
 export function mistakesInPsk(right: string, got: unknown): Causes {

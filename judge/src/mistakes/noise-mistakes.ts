@@ -20,11 +20,13 @@ export interface Mistake {
     | 'prefix-ones'
     | 'last-four'
     | 'float';
-  /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or gives the place of the psk. */
-  readonly name?: 'hashed' | 'cut' | 'without-psk' | 'as-placed';
+  /** A name of 32 bytes or less is hashed; a longer one is cut; the modifier is missing, or gives the place of the psk; a NUL ends it. */
+  readonly name?: 'hashed' | 'cut' | 'without-psk' | 'as-placed' | 'with-nul' | 'long-with-nul';
   readonly psk?: 'left-out' | 'not-hashed' | 'hashed-itself' | 'zeros' | 'two-outputs' | 'outputs-swapped';
   /** The place of the psk token of this pattern: before the first message, or after message 1, 2 or 3. */
   readonly pskAt?: 0 | 1 | 2 | 3;
+  /** The token of message 2 that follows the psk token of XXpsk2. */
+  readonly pskBefore?: Token;
   readonly pskOf?: Pattern;
   readonly hkdf?:
     | 'first-is-key'
@@ -123,6 +125,11 @@ export const MISTAKES: readonly Mistake[] = [
       },
     ];
   }),
+  ...(['e', 'ee', 's', 'es'] as const).map((pskBefore) => ({
+    cause: `psk: the psk token of XXpsk2 stands before ${pskBefore} in message 2; it stands at the end of message 2 (Noise spec, section 9.4)`,
+    pskOf: 'XXpsk2' as const,
+    pskBefore,
+  })),
   {
     cause:
       'e is not mixed into the key: in patterns with a psk, e is MixHash and MixKey (Noise spec, section 9.2)',
@@ -304,6 +311,15 @@ export const MISTAKES: readonly Mistake[] = [
     cause:
       'protocol name: it names the pattern without psk2 or psk0, which belong to it (Noise spec, section 8)',
     name: 'without-psk',
+  },
+  {
+    cause: 'protocol name: the NUL after it is hashed, too (sizeof of C); it is not part of the name',
+    name: 'long-with-nul',
+  },
+  {
+    cause:
+      'protocol name: the NUL after it counts (sizeof of C), so that AESGCM’s names are hashed, too; it is not part of the name',
+    name: 'with-nul',
   },
   { cause: 'keys: es and se are swapped', dhSwapped: true },
   {

@@ -179,7 +179,10 @@ export class NoiseWithMistake {
 }
 
 /** The tokens of each message, with a token out of place if the mistake says so. */
-export function tokensWith({ without, order, pskOf, pskAt }: Partial<Mistake>, pattern: Pattern): Token[][] {
+export function tokensWith(
+  { without, order, pskOf, pskAt, pskBefore }: Partial<Mistake>,
+  pattern: Pattern,
+): Token[][] {
   const messages = PATTERNS[pattern].messages.map((tokens: readonly Token[]) =>
     tokens.filter((token) => token !== without),
   );
@@ -187,8 +190,10 @@ export function tokensWith({ without, order, pskOf, pskAt }: Partial<Mistake>, p
     const at = tokens.indexOf(order![0]);
     if (at >= 0 && tokens[at + 1] === order![1]) tokens.splice(at, 2, order![1], order![0]);
   }
-  if (pskAt === undefined || pskOf !== pattern) return messages;
+  if (pskOf !== pattern) return messages;
   const moved: Token[][] = messages.map((tokens) => tokens.filter((token) => token !== 'psk'));
+  if (pskBefore !== undefined) moved[1]!.splice(moved[1]!.indexOf(pskBefore), 0, 'psk');
+  if (pskAt === undefined) return moved;
   if (pskAt === 0) moved[0]!.unshift('psk');
   else moved[pskAt - 1]!.push('psk');
   return moved;
@@ -308,6 +313,7 @@ export function countedAs(counter: bigint, mistake: Mistake['nonce']): bigint {
 function nameOf(pattern: Pattern, suite: Suite, { name, pskOf, pskAt }: Partial<Mistake>): string {
   const whole = protocolName(pattern, suite);
   if (name === 'as-placed' && pskOf === pattern) return whole.replace(/psk\d/, `psk${pskAt}`);
+  if (name === 'with-nul' || (name === 'long-with-nul' && whole.length > 32)) return `${whole}\0`;
   return name === 'without-psk' ? whole.replace(/psk\d/, '') : whole;
 }
 

@@ -200,7 +200,7 @@ export function causesOnOneSide(side: Side, transcript: Transcript, index: numbe
 
 /** Whether a mistake in the order of tokens is made only after the message of this index. */
 function isLater(mistake: Mistake, pattern: Pattern, index: number): boolean {
-  if (mistake.order === undefined && mistake.without === undefined && mistake.pskAt === undefined)
+  if (mistake.order === undefined && mistake.without === undefined && mistake.pskOf === undefined)
     return false;
   const upTo = (made: Partial<Mistake>): string =>
     tokensWith(made, pattern)
@@ -248,11 +248,19 @@ export function mistakesInTransport(
   plaintext: Uint8Array,
   got: Uint8Array,
 ): Causes {
-  return causesOf((mistake) => {
+  const { suite } = transcript;
+  const { sendKey } = handshakeWith({}, side, transcript);
+  const isKept = isSealed({ cause: COUNTER_KEPT }, suite, sendKey, 1n, index, plaintext, got);
+  const causes = causesOf((mistake) => {
     const { sendKey, transportData } = handshakeWith(mistake, side, transcript);
-    return isSealed(mistake, transcript.suite, sendKey, 0n, index, plaintext, got, transportData);
-  });
+    return isSealed(mistake, suite, sendKey, 0n, index, plaintext, got, transportData);
+  }, !isKept);
+  return isKept ? [...causes, COUNTER_KEPT] : causes;
 }
+
+/** The last message of a handshake has one sealed part under its last key. */
+const COUNTER_KEPT =
+  'nonce: the counter of the handshake goes on in transport messages, which begin with 1; Split gives new CipherStates, which begin with 0';
 
 const RESERVED = 0xffff_ffff_ffff_ffffn;
 

@@ -8,6 +8,7 @@ import type { Fields } from '../adapter.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
 import { bindsMore, FIRST_BOUND, HUB_PROLOGUE } from './message-1.ts';
+import { mistakesInParts, refutesParts } from './payload.ts';
 
 export type Events = readonly (Fields | null)[];
 
@@ -18,6 +19,8 @@ export interface Point {
   readonly step: number;
   readonly isHub: boolean;
   readonly flags: readonly string[];
+  /** Codes that are as good as the vector's. */
+  readonly otherErrors?: readonly string[];
 }
 
 export const BYTES_EARLY =
@@ -87,9 +90,18 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (ofNodeId.length > 0) return ofNodeId;
   const ofPayload = mistakesInMessage2(flags, right, got);
   if (ofPayload.length > 0) return ofPayload;
+  const inParts = mistakesInParts(
+    steps[step]!.text,
+    { closes: has(expected, 'close'), code: right },
+    { closes: has(got, 'close'), code: error },
+    point.otherErrors,
+  );
   const envelope = envelopeOf(steps[step]!);
   const ofPayloadForm = right === 'bad-payload' ? mistakesInForm(inText(steps[step]!), error) : [];
   if (ofPayloadForm.length > 0) return ofPayloadForm;
+  const isOddRead = right === 'bad-hex' && AFTER_READING.includes(String(error));
+  if (isOddRead && isOdd(fieldsOf(envelope?.payload.noise)?.msg)) return [ODD_DIGITS, ...inParts];
+  if (inParts.length > 0) return inParts;
   const inClear = right === 'text-after-ready' ? mistakesInClear(steps[step]!, got) : [];
   if (inClear.length > 0 || envelope === undefined) return inClear;
   const noise = fieldsOf(envelope.payload.noise);
@@ -97,8 +109,6 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (ofLimits.length > 0) return ofLimits;
   if (right === 'not-offered') return mistakesInOffer(point, noise, got);
   if (error === undefined) return [];
-  if (right === 'bad-hex')
-    return isOdd(noise?.msg) && AFTER_READING.includes(String(error)) ? [ODD_DIGITS] : [];
   if (right !== undefined) return [];
   if (error === 'bad-envelope') return lacking(envelope).map(unreadCause);
   const isFirst = noise?.pattern !== undefined;
@@ -493,6 +503,7 @@ export function refutesReading({ steps, flags }: Vector, cause: string): boolean
   if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
   if (cause === OF_OTHER_HUB) return hubsIn(steps[0].psks).length > 0 && has(eventsOf(steps), 'psk-needed');
   if (cause === FIRST_HELLO) return flags.includes('LatestHello');
+  if (refutesParts(steps, cause)) return true;
   const change = changeOf(cause);
   if (change !== undefined) return isShown(steps, change, cause);
   return (steps as Fields[]).some((step) => {
