@@ -21,8 +21,12 @@ import {
   type Cause,
   causeOf,
   causeOfOpening,
+  causeOfSilence,
   causeOfStatus,
+  isCause,
+  openingTimeout,
   placeOf,
+  readRetryAfter,
   sentenceOfCause,
 } from 'hub-protocol-client/causes';
 import { connect as connectByHttps } from 'hub-protocol-client/https';
@@ -538,8 +542,12 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-reachable', 'ECONNREFUSED', 'wss', /^Nothing listens at HOST:1\..*whether the hub is running/],
   ['not-reachable', 'ECONNREFUSED', 'mqtt', /^Nothing listens at HOST:1\..*whether the broker is running/],
   ['not-reachable', 'ECONNRESET', 'wss', /before TLS was agreed.*whether the hub is starting/],
-  ['not-reachable', 'ECONNRESET', 'mqtts', /before TLS was agreed/],
   ['not-reachable', 'ECONNRESET', 'mqtt', /if it has TLS, the address must start with mqtts:/],
+  ['not-reachable', 'ECONNRESET', 'https', /before TLS was agreed.*whether the hub is starting/],
+  ['not-reachable', 'ECONNRESET', 'mqtts', /before TLS was agreed.*whether the broker is starting/],
+  ['not-reachable', 'ECONNRESET', 'ws', /if it has TLS, the address must start with wss:/],
+  ['not-a-hub', 'ECONNREFUSED', 'wss', /does not answer as a hub does \(ECONNREFUSED\)/],
+  ['not-reachable', 'HTTP_404', 'wss', /^No connection to HOST:1 can be made \(HTTP 404\)/],
   ['not-reachable', 'ETIMEDOUT', 'wss', /^Nothing answered at HOST:1 in time/],
   ['not-reachable', 'ENOTFOUND', 'wss', /^There is no host with the name HOST\./],
   ['not-reachable', 'EAI_AGAIN', 'wss', /^The name HOST cannot be resolved at the moment/],
@@ -566,28 +574,111 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['broker-refused', 'CONNACK_9', 'mqtt', /refuses this client \(CONNACK_9\)/],
 ];
 
-test('an unknown code is neither a certificate nor another server', () => {
-  assert.is(causeOf({ code: 'EOTHER' })?.cause, 'not-reachable');
+/** What codes that have no sentence of their own mean. */
+const KINDS: { readonly [cause in Cause]?: readonly string[] } = {
+  'certificate-refused': [
+    ...['CERT_OF_LATER_DAYS', 'UNABLE_TO_GET_CRL', 'CRL_HAS_EXPIRED', 'SUBJECT_ISSUER_MISMATCH'],
+    ...['INVALID_CA', 'INVALID_PURPOSE', 'CA_KEY_TOO_SMALL', 'EE_KEY_TOO_SMALL', 'HOSTNAME_MISMATCH'],
+    ...['PATH_LENGTH_EXCEEDED', 'UNABLE_TO_VERIFY_IT', 'UNSPECIFIED'],
+  ],
+  'not-a-hub': [
+    ...['ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN', 'HPE_INVALID_METHOD', 'WS_ERR_INVALID_OPCODE'],
+    ...['EPROTO', 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'],
+  ],
+  'not-reachable': [
+    ...['EOTHER', 'INVALID_CAP', 'NOT_INVALID_CA', 'TREE_X', 'MY_HOSTNAME_MISMATCH', 'HOSTNAME_MISMATCHED'],
+    ...['UNSPECIFIED_CODE', 'MY_PATH_LENGTH', 'ERR_SSL', 'MY_HPE_X', 'MY_WS_ERR_X', 'E2', 'E'.repeat(64)],
+  ],
+};
+
+test('a code without a sentence is of a certificate, of another server, or of neither', () => {
+  for (const [cause, codes] of Object.entries(KINDS)) {
+    for (const platformCode of codes) {
+      assert.equal(causeOf({ code: platformCode }), { cause, platformCode }, platformCode);
+    }
+  }
 });
 
-test('an unknown code of OpenSSL that names a certificate is one of a certificate', () => {
-  assert.is(causeOf({ code: 'CERT_OF_LATER_DAYS' })?.cause, 'certificate-refused');
+test('the code of an error counts before that of its cause, if it is a code', () => {
+  const cause = { code: 'EPROTO' };
+  assert.equal(
+    [{ code: 'ENOTFOUND', cause }, { code: 20, cause }, { code: 'not one', cause }, { cause }].map(
+      (error) => causeOf(error)?.platformCode,
+    ),
+    ['ENOTFOUND', 'EPROTO', 'EPROTO', 'EPROTO'],
+  );
+  for (const code of [7, '', 'E', 'enotfound', 'E'.repeat(65), '2BIG', 'E-X']) {
+    assert.is(causeOf({ code }), undefined, String(code));
+  }
+  for (const none of [undefined, null, 'ENOTFOUND', {}]) assert.is(causeOf(none), undefined);
 });
 
 test('no answer in time is no hub if something accepts connections there, and nothing reachable otherwise', () => {
-  const late = Object.assign(new Error('late'), { name: 'TimeoutError' });
-  for (const error of [
-    late,
-    Object.assign(new Error('failed'), { cause: late }),
-    new Error('connect timed out'),
-  ]) {
-    assert.equal(
-      [true, false].map((isConnected) => causeOfOpening(error, isConnected)),
-      [
-        { cause: 'not-a-hub', platformCode: 'ETIMEDOUT' },
-        { cause: 'not-reachable', platformCode: 'ETIMEDOUT' },
-      ],
-    );
+  const timeout = Object.assign(new Error('late'), { name: 'TimeoutError' });
+  const [silence, nothing] = [
+    { cause: 'not-a-hub', platformCode: 'ETIMEDOUT' },
+    { cause: 'not-reachable', platformCode: 'ETIMEDOUT' },
+  ];
+  for (const [error, connected, unconnected] of [
+    [timeout, silence, nothing],
+    [{ cause: timeout, code: 'EPROTO' }, silence, nothing],
+    [new Error('Opening handshake has timed out'), silence, nothing],
+    [new Error('connack timeout'), silence, nothing],
+    [new Error('connect timed out'), silence, nothing],
+    [new Error('no code'), { cause: 'not-a-hub' }, { cause: 'not-reachable' }],
+    [{ code: 'ENOTFOUND' }, ...[1, 2].map(() => ({ cause: 'not-reachable', platformCode: 'ENOTFOUND' }))],
+  ] as const) {
+    assert.equal(causeOfOpening(error, true), connected);
+    assert.equal(causeOfOpening(error, false), unconnected);
+  }
+  assert.equal([causeOfSilence(true), causeOfSilence(false)], [silence, nothing]);
+});
+
+test('a server has two thirds of the time for its HELLO to answer', () => {
+  assert.equal(
+    [undefined, {}, { 'awaiting-hello': undefined }, { 'awaiting-hello': 100 }].map(openingTimeout),
+    [20_000, 20_000, 20_000, 67],
+  );
+});
+
+test('only the codes of the causes name a cause', () => {
+  const codes = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused', 'dropped', 'refused'];
+  assert.equal(codes.filter(isCause), codes.slice(0, 4));
+});
+
+test('the header Retry-After names seconds or a date, and nothing else counts', () => {
+  const { now } = Date;
+  Date.now = () => Date.UTC(2026, 0, 1);
+  try {
+    for (const [header, pause] of [
+      ['120', 120_000],
+      [' 7 ', 7000],
+      ['0', 0],
+      ['Thu, 01 Jan 2026 00:01:30 GMT', 90_000],
+      ['2026-01-01T00:00:10Z', 10_000],
+      ['Wed, 31 Dec 2025 23:00:00 GMT', 0],
+      ['-5', 0],
+      ['soon', 0],
+      ['', 0],
+      [undefined, 0],
+    ] as const) {
+      assert.is(readRetryAfter(header), pause, header);
+    }
+  } finally {
+    Date.now = now;
+  }
+});
+
+test('the place of a URL is its host and its port, without what is secret', () => {
+  for (const [url, host, at] of [
+    ['wss://hub.example:5678/a@b:1?c', 'hub.example', 'hub.example:5678'],
+    ['wss://u:p@hub.example:5678', 'hub.example', 'hub.example:5678'],
+    ['wss://u:p@[::1]:5678/', '[::1]', '[::1]:5678'],
+    ['wss://[fe80::1]?authorization=k', '[fe80::1]', '[fe80::1]:443'],
+    ['wss://hub.example#u@other:1', 'hub.example', 'hub.example:443'],
+    ['', '', ':'],
+  ] as const) {
+    assert.equal(placeOf(url), { scheme: url.slice(0, 3), host, at }, url);
   }
 });
 

@@ -275,6 +275,28 @@ test('a transport that cannot write is closed', async () => {
   assert.equal(log.slice(0, 3), ['open', 'close 1000', 'open']);
 });
 
+test('a transport that has ended is closed, and what arrives on it later is neither traced nor counts', async () => {
+  const world = newWorld();
+  const codes: number[] = [];
+  const late: (() => void)[] = [];
+  const open: typeof world.platform.open = (connection) => {
+    late.push(() => connection.received('late'));
+    return { ...world.platform.open(connection), close: (code) => codes.push(code) };
+  };
+  const client = world.start({}, { open });
+  await client.ask('hello');
+  world.drop();
+  assert.equal([codes, client.state], [[1000], 'waiting']);
+  const traces: unknown[] = [];
+  client.on('trace', ({ what }) => traces.push(what));
+  late[0]!();
+  assert.equal([traces, client.state], [[], 'waiting']);
+  await until(() => client.state === 'ready');
+  traces.length = 0;
+  late[0]!();
+  assert.equal([traces, codes, client.state], [[], [1000], 'ready']);
+});
+
 test('a transport is closed with the code of the session, and with 1000 at the end', async () => {
   const world = newWorld();
   const codes: number[] = [];
@@ -519,7 +541,13 @@ test('a message that was spoken keeps its session in a later conversation', asyn
   });
   const context = { session: { session_id: 's-1' } };
   assert.is(client.spoken({ payload: { context } }), true);
-  assert.equal(sent[0]!.context, context);
+  assert.is(client.spoken({ payload: {} }), true);
+  await client.ask('hello');
+  const { session_id } = world.asked.session as JsonObject;
+  assert.equal(
+    sent.slice(0, 2).map(({ context }) => context),
+    [context, { session: { session_id } }],
+  );
 });
 
 test('two connections that need the PSK share one derivation', async () => {

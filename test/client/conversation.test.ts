@@ -4,7 +4,7 @@ import { encodeBinary } from 'hub-protocol/binary';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
-import { envelopeIn } from '../../client/dist/conversation.js';
+import { Conversation, envelopeIn } from '../../client/dist/conversation.js';
 import type { ClientEvent, ConnectOptions } from '../../client/dist/options.js';
 import { PASSWORD } from '../world/keys.ts';
 import { endWorlds, newWorld, until, type World } from './world.ts';
@@ -137,6 +137,29 @@ test('the state of the hundred sessions that were used last is kept, and none of
   const sent = await returned(states, [...sessions, inSession('s1'), inSession('s0')]);
   assert.equal(sent.slice(99), [{}, STATE, {}, {}, STATE]);
   assert.equal(await returned([{ context: 'x'.repeat(70_000) }], [inSession('a'), inSession('a')]), [{}, {}]);
+});
+
+test('a state is kept of a message of 64 KiB, and its wait for an answer until the moment at which it expires', () => {
+  const { now } = Date;
+  Date.now = () => 1_795_649_873_000;
+  try {
+    for (const [length, seconds, expected] of [
+      [65_536, 1, ['response_mode', 'active_skills']],
+      [65_536, 0, ['active_skills']],
+      [65_537, 1, []],
+    ] as const) {
+      const conversation = new Conversation({ identity: issuedWith(null) });
+      const state = { active_skills: [], response_mode: { expires_at: Date.now() / 1000 + seconds } };
+      const context = { session: { session_id: 'n:a', ...state } };
+      const text = JSON.stringify({ msg_type: 'bus', payload: { type: 'speak', data: {}, context } });
+      conversation.keepState(text.padEnd(length));
+      const session: JsonObject = { session_id: 'a' };
+      conversation.returnState({ payload: { context: { session } } });
+      assert.equal(Object.keys(session), ['session_id', ...expected]);
+    }
+  } finally {
+    Date.now = now;
+  }
 });
 
 test('no disclosure is shown while there is no conversation', async () => {

@@ -5,9 +5,11 @@ import { HubSession } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { deriveInWorker as deriveInPage } from '../../client/dist/derive-in-browser.js';
 import { deriveInWorker } from '../../client/dist/derive-on-node.js';
 import type { Derive } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
+import { PASSWORD } from '../world/keys.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
 import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
 
@@ -19,6 +21,7 @@ class Slow {
   most = 0;
   started = 0;
   /** Of the latest one. */
+  password = '';
   salt: Uint8Array = new Uint8Array(0);
   finish: () => void = () => {};
   readonly #heedsSignal: boolean;
@@ -27,8 +30,9 @@ class Slow {
     this.#heedsSignal = heedsSignal;
   }
 
-  readonly derive: Derive = (_password, salt, _onProgress, signal) => {
+  readonly derive: Derive = (password, salt, _onProgress, signal) => {
     this.started++;
+    this.password = password;
     this.salt = salt;
     this.running++;
     this.most = Math.max(this.most, this.running);
@@ -82,6 +86,7 @@ for (const heedsSignal of [true, false]) {
     if (!heedsSignal) slow.finish();
     await until(() => slow.started === (heedsSignal ? 6 : 2));
     assert.equal(slow.salt, crypto.sha256(new TextEncoder().encode('hub 5'))); // the one that is needed
+    assert.is(slow.password, PASSWORD);
     assert.is(slow.most, 1);
   });
 }
@@ -152,6 +157,31 @@ test('the worker on Node.js passes on what went wrong in it', async () => {
     (error) => error,
   );
   assert.match(error.message, /salt/);
+});
+
+test('a page passes on what went wrong in its worker, or names its file if it did not load', async () => {
+  const { Worker } = globalThis as { Worker?: unknown };
+  const messageFor = async (message: string): Promise<string> => {
+    class Failing {
+      onerror = (_: { message: string }): void => {};
+      postMessage = (): void => this.onerror({ message });
+      terminate(): void {}
+    }
+    Object.assign(globalThis, { Worker: Failing });
+    return deriveInPage('correct horse', new Uint8Array(32), () => {}, new AbortController().signal).then(
+      () => 'derived',
+      (error) => error.message,
+    );
+  };
+  try {
+    assert.is(await messageFor('no memory'), 'no memory');
+    assert.match(
+      await messageFor(''),
+      /^the browser cannot load derive-worker-in-browser\.js: .*worker-src$/,
+    );
+  } finally {
+    Object.assign(globalThis, { Worker });
+  }
 });
 
 test('the worker on Node.js computes nothing if its derivation is stopped at once', async () => {

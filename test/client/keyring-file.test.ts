@@ -26,7 +26,7 @@ import { buildSync } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
+import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
 
 const ACCESS_KEY = 'kiosk-7';
@@ -409,6 +409,11 @@ test('no file of the user is removed, whatever its name', () => {
   writeFileSync(join(path, '../abcdef/abcdef'), 'mine');
   mkdirSync(`${path}.lock`);
   writeFileSync(`${path}.lock/mine`, 'mine');
+  mkdirSync(`${path}.draft-other1`); // a draft, and something else
+  for (const name of ['keyring.json.draft-other1', 'mine']) writeFileSync(`${path}.draft-other1/${name}`, '');
+  const other = join(path, '..', 'other.json.draft-abcdef'); // of another keyring
+  mkdirSync(other);
+  writeFileSync(join(other, 'other.json.draft-abcdef'), 'secret');
   const before = readdirSync(join(path, '..'), { recursive: true }).sort();
   new KeyringFile(path, ACCESS_KEY).update(pin('hub-1'));
   assert.equal(nodeIds(path), ['hub-1']);
@@ -438,9 +443,45 @@ for (const [what, make] of IN_THE_WAY) {
   });
 }
 
+test('each new keyring has a static key of its own, and no other client reads it', () => {
+  const paths = [newPath(), newPath()];
+  const keys = paths.map((path) => new KeyringFile(path, ACCESS_KEY).load().staticKey.privateKey!);
+  assert.not.equal(keys[0], keys[1]);
+  const text = readFileSync(paths[0]!, 'utf8');
+  assert.throws(
+    () => new KeyringFile(paths[0]!, 'kiosk-8'),
+    ({ code }: { code?: string }) => code?.startsWith('keyring-') === true,
+  );
+  assert.is(readFileSync(paths[0]!, 'utf8'), text);
+});
+
+test('no secret is written to a file that its system lets others read', () => {
+  const path = newPath();
+  const { openSync, writeSync } = fs;
+  let writes = 0;
+  const others = {
+    openSync: ((name: string, flags: number, mode?: number) =>
+      openSync(name, flags, mode === undefined ? mode : 0o640)) as typeof openSync,
+    writeSync: ((...given: Parameters<typeof writeSync>) => {
+      writes++;
+      return writeSync(...given);
+    }) as typeof writeSync,
+  };
+  replacing(others, () =>
+    assert.throws(
+      () => new KeyringFile(path, ACCESS_KEY),
+      (error: Error) => error instanceof NotPrivate,
+    ),
+  );
+  assert.equal([writes, readdirSync(join(path, '..'))], [0, []]);
+});
+
 test('a keyring that others can read, write or run is made private at the next start', () => {
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
+  chmodSync(path, 0o400);
+  new KeyringFile(path, ACCESS_KEY);
+  assert.is(statSync(path).mode & 0o777, 0o400); // it is private
   for (let permission = 0o001; permission <= 0o040; permission <<= 1) {
     chmodSync(path, 0o600 | permission);
     new KeyringFile(path, ACCESS_KEY);
@@ -459,7 +500,7 @@ test('a keyring that was damaged is an error each time it is read or changed, an
 });
 
 test('a keyring that is neither a path nor a store is a typed error', () => {
-  for (const none of [undefined, null, 7, {}, { load: () => {} }]) {
+  for (const none of [undefined, null, 7, {}, { load: () => {} }, { update: () => {} }]) {
     assert.throws(
       () => KeyringFile.of(none as never, ACCESS_KEY),
       (error: Error & { code: string }) => error.code === 'bad-argument',

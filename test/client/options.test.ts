@@ -64,7 +64,8 @@ const WRONG: readonly [what: string, options: object][] = [
   ['a time between pings that is a text', { pingEvery: '1000' }],
   ['memory that is a text', { maxMemory: '64 MiB' }],
   ['memory in which no connection fits', { maxMemory: 2 ** 20 - 1 }],
-  ['memory without end', { maxMemory: Number.POSITIVE_INFINITY }],
+  ['memory of more than 1 GiB', { maxMemory: 2 ** 30 + 1 }],
+  ['memory that is no number', { maxMemory: Number.NaN }],
   ['a limit of messages, which follows from the memory', { session: { maxMessage: 1000 } }],
   ['a derivation that is no function', { derive: 'scrypt' }],
   ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
@@ -147,7 +148,10 @@ for (const [name, connect, options] of ENTRIES) {
   });
 
   test(`${name} refuses an identity that was not parsed`, () => {
-    for (const raw of [issuedWith('localhost'), JSON.stringify(issuedWith('localhost')), []]) {
+    for (const raw of [
+      ...[issuedWith('localhost'), JSON.stringify(issuedWith('localhost')), []],
+      ...[{ accessKey: 'kiosk-7' }, { password: 'correct horse' }],
+    ]) {
       assert.match(
         messageOf(() => connect({ ...options, identity: raw } as never)),
         '"identity" expected the result of parseIdentity',
@@ -598,17 +602,11 @@ test('the bounds have the shares that the README states, unless something else l
   for (const [i, row] of ROWS.entries()) assert.is(budget[row], shares[i]! * 32 * MIB, row);
 });
 
-test('in the least memory, each transport carries a transport message of 65,535 bytes', () => {
-  const { frame, packet, response } = budgetOf(MIB);
-  assert.ok(frame >= 65_535 && packet >= 2 * 65_535 && response >= 65_535);
-});
-
-test('more memory than any message takes changes no bound of the transports', () => {
-  const [most, usual] = [budgetOf(1024 * MIB), budgetOf()];
-  for (const row of ['message', 'frame', 'packet', 'response', 'responseWhenReady'] as const) {
-    assert.is(most[row], usual[row]);
-  }
-  assert.is(most.inflated, 16 * MIB);
+test('the least memory has room for a transport message, and the most for no longer one than the default', () => {
+  const least = { message: MIB / 2, inflated: 16 * KIB, waiting: 128 * KIB, responseWhenReady: 352 * KIB };
+  assert.equal(budgetOf(MIB), { ...least, frame: 66 * KIB, packet: 132 * KIB, response: 66 * KIB });
+  assert.equal(budgetOf(1024 * MIB), { ...budgetOf(), inflated: 16 * MIB, waiting: 128 * MIB });
+  assert.is(budgetOf(MIB + 1).waiting, 128 * KIB);
 });
 
 test.run();

@@ -125,11 +125,23 @@ test('a stored text that is empty is an error, and no new keyring', () => {
   assert.is(texts.writes, 0);
 });
 
-test('a storage that cannot store is refused', () => {
-  const storage = { getItem: () => null } as never;
+test('a storage that cannot read or cannot store is refused', () => {
+  for (const storage of [{ getItem: () => null }, { setItem: () => {} }]) {
+    assert.throws(
+      () => new KeyringText('kiosk-7', storage as never),
+      (error: { code?: string }) => error.code === 'bad-argument',
+    );
+  }
+});
+
+test('each new keyring of a page has a static key of its own, and none of another client is read', () => {
+  const texts = new Texts();
+  const keys = ['kiosk-7', 'kiosk-8'].map((name) => new KeyringText(name, texts).load().staticKey.privateKey);
+  assert.not.equal(keys[0], keys[1]);
+  texts.set('hub-keyring kiosk-8', texts.get('hub-keyring kiosk-7')!);
   assert.throws(
-    () => new KeyringText('kiosk-7', storage),
-    (error: { code?: string }) => error.code === 'bad-argument',
+    () => new KeyringText('kiosk-8', texts).load(),
+    (error: { code?: string }) => error.code?.startsWith('keyring-') === true,
   );
 });
 

@@ -94,6 +94,7 @@ test('only answers to this query count', async () => {
     { msg_type: 'cascade' },
     { metadata: { query_id: 'other', is_response: true, responder_peer: 'hub-2' } },
     { metadata: { query_id, responder_peer: 'hub-2' } },
+    { metadata: { query_id, responder_peer: 'hub-2', is_response: 1 } },
     { metadata: null },
     { payload: { type: 'speak', data: { utterance: 'No.' } } },
     { payload: 'No.' },
@@ -117,19 +118,61 @@ test('a query resolves with what has come when its time is over, and says so', a
   assert.match(tell!, 'in time');
 });
 
-for (const [type, ending] of [
-  ['hive.query.timeout', 'query-timeout'],
-  ['hive.query.complete', 'handled'],
-] as const) {
-  test(`a query without an answer ends with ${type}`, async () => {
-    const { client, ready, answer } = start();
-    await ready();
-    const answered = client.query('Who is at home?');
-    answer(undefined, type);
-    const { hub, reply, ...rest } = await answered;
-    assert.equal([rest.ending, reply.text, hub], [ending, '', undefined]);
-  });
+/** How a query ends, and what is told of it, by what the hub answers. */
+const ENDINGS: readonly (readonly [type: string, data: JsonObject, ending: string, tell?: string])[] = [
+  ['hive.query.complete', {}, 'handled'],
+  ['hive.query.timeout', {}, 'query-timeout', 'The hub asked others, and none of them answered in time.'],
+  [
+    ...(['hive.policy.denied', { denied_type: 'recognizer_loop:utterance' }, 'denied'] as const),
+    'The hub does not allow this client to ask that. Ask its operator to allow it.',
+  ],
+];
+
+for (const [type, data, ending, tell] of ENDINGS) {
+  for (const name of [undefined, 'hub-2']) {
+    test(`a query ends with ${type} of ${name ?? 'a hub without a name'}`, async () => {
+      const { client, ready, answer } = start();
+      await ready();
+      const answered = client.query('Who is at home?', { timeout: 5000 });
+      answer(name, type, data);
+      const { reply, ...rest } = await answered;
+      assert.equal({ ...rest, text: reply.text }, { hub: name, ending, isTruncated: false, tell, text: '' });
+    });
+  }
 }
+
+test('an answer to a query that is too long is marked as truncated', async () => {
+  const { client, ready, answer } = start();
+  await ready();
+  const answered = client.query('Who is at home?');
+  answer('hub-2', 'speak', { utterance: 'x'.repeat(5 * 1024 * 1024) });
+  answer('hub-2', 'hive.query.complete');
+  const { ending, isTruncated, tell } = await answered;
+  assert.equal(
+    [ending, isTruncated, tell],
+    ['handled', true, 'The answer is too long: a part of it was left out.'],
+  );
+});
+
+test('a cascade whose connection ends resolves with the answers that were complete, and with parts of others', async () => {
+  for (const isBegun of [false, true]) {
+    const { world, client, ready, answer } = start();
+    await ready();
+    const told: unknown[] = [];
+    const answered = client.cascade('Who is at home?', {
+      onAnswer: ({ hub, tell }) => told.push([hub, tell]),
+    });
+    answer('hub-1', 'hive.query.complete');
+    if (isBegun) answer('hub-2', 'speak', { utterance: 'Bob …' });
+    await until(() => told.length === 1);
+    await new Promise(setImmediate);
+    world.drop();
+    const answers = (await answered).map(({ hub, tell }) => [hub, tell]);
+    const begun = ['hub-2', 'The connection ended before the answer was complete.'];
+    assert.equal(answers, [['hub-1', undefined], ...(isBegun ? [begun] : [])]);
+    assert.equal(told, answers);
+  }
+});
 
 test('a cascade resolves with the answers of all hubs, and tells each when it is complete', async () => {
   const { client, ready, answer } = start();
@@ -228,6 +271,8 @@ test('a refusal ends the only question, and says why', async () => {
   for (const denied_type of ['recognizer_loop:utterance', 'query']) {
     const answered = client.query('Who is at home?');
     world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
+    world.tell('hive.policy.denied', { denied_type: 'cascade' }, {});
+    world.tell('hive.policy.allowed', { denied_type }, {});
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
     const { ending, hub, tell } = await answered;
     assert.equal([ending, hub], ['denied', undefined]);
@@ -297,6 +342,20 @@ test('a query rejects with the latest cause if no connection is ready in time', 
   assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'wrong-state');
 });
 
+test('a question or a query that is late tells all that is known of a certificate that is refused', async () => {
+  const world = newWorld();
+  world.refusesCertificate = true;
+  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443' };
+  const client = world.start({}, { place });
+  await until(() => world.types.includes('ask'));
+  for (const ask of [client.ask, client.query]) {
+    const failed = await failure(ask('hello', { timeout: 50 }));
+    const { code, tell, ...rest } = failed as AskError & { platformCode?: string };
+    assert.equal([code, rest.platformCode], ['certificate-refused', 'CERT_HAS_EXPIRED']);
+    assert.match(tell, /^The certificate of hub\.example:443 has expired\. Renew it/);
+  }
+});
+
 test('a query that is late in a pause tells the cause of the pause, as a question does', async () => {
   const world = newWorld();
   const client = world.start({ policy: { basePause: 60_000, maxPause: 60_000 } });
@@ -364,10 +423,10 @@ test('a query rejects after end, and when end is called', async () => {
   await ready();
   const open = failure(client.query('one'));
   client.end();
-  assert.equal(
-    [(await open).code, (await failure(client.cascade('two'))).code],
-    ['session-over', 'session-over'],
-  );
+  for (const error of [await open, await failure(client.cascade('two'))]) {
+    const { code, tell } = error;
+    assert.equal([code, tell], ['session-over', 'The client has ended, because end() was called.']);
+  }
 });
 
 test('a query rejects with the reason of its signal', async () => {
