@@ -11,6 +11,7 @@ import {
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/browser';
+import { connect as connectInApp } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
@@ -294,6 +295,13 @@ test('a page refuses options that only Node.js has', () => {
       error.code === 'bad-argument' && error.message.includes(name);
     assert.throws(() => connect({ identity, ...options } as BrowserOptions), isNamed);
   }
+});
+
+test('an app refuses to connect without a derivation, and says why', () => {
+  const storage = { getItem: () => null, setItem: () => {} };
+  const isNamed = ({ code, message }: Error & { code?: string }): boolean =>
+    code === 'bad-argument' && /^"derive" expected a function: an app has no worker/.test(message);
+  assert.throws(() => connectInApp({ identity, storage } as never), isNamed);
 });
 
 for (const half of ['load', 'update'] as const) {

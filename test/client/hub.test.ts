@@ -124,7 +124,7 @@ function dial(
     replies,
     bytes,
     reaches,
-    say: (text: string) => line.say(text),
+    say: (message: string | Uint8Array) => line.say(message),
   };
 }
 
@@ -316,10 +316,20 @@ test('a hub with messages of its own answers utterances beside them, in the sess
   const client = dial('kiosk-7', undefined, one.url);
   await client.reaches('ready');
   client.say('{"msg_type":"bus","payload":{"type":"reading","data":{"celsius":12.5},"context":{}}}');
+  client.say(Uint8Array.of(0x83, 0, 7));
   client.say(utterance('hello'));
   await until(() => client.replies.length >= 2);
   assert.match(JSON.stringify(client.replies[0]), /"You said: hello".*"session_id":"[^":]+:(?!unknown)/);
-  assert.equal(seen, ['ready', 'hello', 'message', 'message']);
+  assert.equal(seen, ['ready', 'hello', 'message', 'message', 'message']);
+  assert.equal(client.bytes, []);
+});
+
+test('a hub without messages of its own sends binary messages back, unchanged', async () => {
+  const client = dial('kiosk-7');
+  await client.reaches('ready');
+  for (const last of [7, 8]) client.say(Uint8Array.of(0x83, 0, last));
+  await until(() => client.bytes.length >= 2);
+  assert.equal([client.bytes, client.replies], [[7, 8].map((last) => Uint8Array.of(0x83, 0, last)), []]);
 });
 
 test('an application answers in the session that the utterance names, or in that of the HELLO, apart for each client', () => {
