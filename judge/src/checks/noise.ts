@@ -265,10 +265,18 @@ async function mistakesInTopBit({ flags }: Vector, message: unknown, isOpened: I
   return (await isOpened(other)) ? [] : [TOP_BIT];
 }
 
-/** A message that opened although it must not. If it opens with another tag, too, no tag is checked. */
-async function mistakesInOpening(test: Vector, message: unknown, isOpened: IsOpened): Promise<Causes> {
+/**
+ * A message that opened although it must not. If it opens with another tag, too, no tag is checked. What takes the tag for a part
+ * of the payload decrypts nothing.
+ */
+async function mistakesInOpening(
+  test: Vector,
+  message: unknown,
+  payload: unknown,
+  isOpened: IsOpened,
+): Promise<Causes> {
   const isOfTag = test.flags.some((flag: string) => OF_TAGS.includes(flag));
-  if (!isOfTag || typeof message !== 'string') return [];
+  if (!isOfTag || typeof message !== 'string' || String(payload).endsWith(message.slice(-32))) return [];
   const last = Number.parseInt(message.slice(-2), 16);
   const isUnchecked = await isOpened(message.slice(0, -2) + hex(last ^ 1));
   return isUnchecked ? [TAG_UNCHECKED] : mistakesInTopBit(test, message, isOpened);
@@ -327,7 +335,7 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
             ? LOW_ORDER
             : steps[index - 1]?.error !== undefined
               ? HANDSHAKE_GOES_ON
-              : await mistakesInOpening(test, step.message, isOpened);
+              : await mistakesInOpening(test, step.message, response.payload, isOpened);
       if (!test.otherErrors?.includes(String(response.error)))
         checkRefusal(test.error!, response, where, () => causes);
     } else checkFields(renamed(response, result, where), { [where]: expected });

@@ -10,6 +10,7 @@ import {
   isEarly,
   isSuspect,
   isUnlike,
+  MESSAGE_2_SHORT,
   mistakesInField,
   mistakesInKeeping,
   mistakesInReading,
@@ -388,9 +389,16 @@ export function contradictsSession(
 ): boolean {
   if (failure.causes.length > 0) return false;
   if (contradictsParts(test.steps as Fields[], cause)) return true;
+  if (cause === MESSAGE_2_SHORT) return isReady(test);
   if (cause === BYTES_EARLY) return !test.steps.some((_: Fields, step: number) => isEarly(test.steps, step));
   if (FORMS.includes(cause)) return !test.flags.some((flag: string) => OF_FORMS.includes(flag));
   return isUnlike(test, failure, cause);
+}
+
+/** Whether a client opens message 2 in these steps. */
+function isReady({ steps }: Vector): boolean {
+  const events = (steps as Fields[]).flatMap((step) => (step.events as Fields[] | undefined) ?? []);
+  return steps[0].role === 'client' && events.some(({ type }) => type === 'ready');
 }
 
 /** Whether passing this test rules out the cause. */

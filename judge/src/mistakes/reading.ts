@@ -187,7 +187,7 @@ const NODE_ID_SHORT =
   'limit: a node id of 4096 bytes or fewer is refused; up to 4096 bytes of UTF-8 are taken';
 const NODE_ID_LONG = 'limit: a node id of more than 4096 bytes of UTF-8 is taken; it is refused';
 const NODE_ID_UNITS = 'limit: the 4096 bytes of a node id are counted in characters; they are bytes of UTF-8';
-const MESSAGE_2_SHORT =
+export const MESSAGE_2_SHORT =
   'limit: a payload of message 2 of 64 bytes or fewer is refused as too long; up to 64 bytes are taken';
 const MESSAGE_2_LONG =
   'limit: a payload of message 2 of more than 64 bytes is opened; it is refused before anything is opened';
