@@ -175,7 +175,7 @@ export function assertPrivate(path: string, mayReplace: boolean, what: string = 
 }
 
 /** The real path of a file that may not exist yet. */
-function placeOf(path: string, what: string): string {
+export function placeOf(path: string, what: string = path): string {
   try {
     return realpathSync(path);
   } catch {

@@ -12,6 +12,7 @@ import fs, {
   writeFileSync,
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { basename } from 'node:path';
 import workers from 'node:worker_threads';
 import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
@@ -276,6 +277,27 @@ test('does not replace a slot without --force, and then writes no keyring either
   assert.is(existsSync(out), false);
 });
 
+test('keeps the identity that it reads, however --out, --connection or --slot writes its path', async () => {
+  const issued = readFileSync(identity, 'utf8');
+  symlinkSync(identity, folder.at('link.json'));
+  for (const path of [
+    identity,
+    `${folder.path}/../${basename(folder.path)}/identity.json`,
+    folder.at('link.json'),
+  ]) {
+    for (const args of [
+      ['--out', path],
+      ['--out', out, '--connection', path],
+      ['--out', out, '--slot', path],
+    ]) {
+      const { code, stderr } = await run(['provision', identity, ...args, '--force']);
+      assert.is(code, 2, args.join(' '));
+      assert.match(stderr, /have a file in common/);
+      assert.is(readFileSync(identity, 'utf8'), issued);
+    }
+  }
+});
+
 test('replaces no file without --force', async () => {
   await provision();
   const before = readFileSync(out, 'utf8');
@@ -390,10 +412,14 @@ test('replaces no keyring that a running program has changed since it was read',
       return original(path, flags, mode);
     };
   await replacing('openSync', changing, async () => {
-    const { code, stderr } = await provision('--keyring', out, '--force', '--pin', `hub-1=${KEY}`);
-    assert.is(code, 2);
-    assert.match(stderr, /another program has changed/);
+    for (const base of [out, `${folder.path}/./keyring.json`]) {
+      const { code, stderr } = await provision('--keyring', base, '--force', '--pin', `hub-1=${KEY}`);
+      assert.is(code, 2);
+      assert.match(stderr, /another program has changed/);
+      writeFileSync(out, changed.replace('} ', '}'), { mode: 0o600 });
+    }
   });
+  writeFileSync(out, changed);
   assert.is(readFileSync(out, 'utf8'), changed);
   assert.is((await provision('--keyring', out, '--force', '--pin', `hub-1=${KEY}`)).code, 0);
   assert.equal(readdirSync(folder.path).sort(), ['identity.json', 'keyring.json']);

@@ -1,5 +1,6 @@
 /** `provision`: makes the keyring of a device from its identity, and resolves its connection. */
 
+import { existsSync } from 'node:fs';
 import {
   createKeyring,
   hexToBytes,
@@ -21,6 +22,7 @@ import { deriveWithProgress } from '../derive.ts';
 import {
   assertPrivate,
   nodeIdOfFile,
+  placeOf,
   readAs,
   readFile,
   readIdentityFile,
@@ -113,7 +115,8 @@ async function provision(args: Arguments): Promise<Result> {
   const connection = readConnection(args, identity);
   const slot = args.text('slot');
   const paths = [out, connection?.path, slot].filter((path) => path !== undefined);
-  if (new Set([source, ...paths]).size <= paths.length) {
+  const places = new Set([source, ...paths].map((path) => placeOf(path))); // however each was written
+  if (places.size <= paths.length) {
     throw new CannotRun(
       'the identity, --out, --connection and --slot have a file in common: name each another',
     );
@@ -123,7 +126,8 @@ async function provision(args: Arguments): Promise<Result> {
   if (hubs.has('')) throw new CannotRun('--hub expects a node id, got nothing');
   const base = args.text('keyring');
   // A program that runs with this keyring may store a pin in it during the slow part.
-  const before = base === out ? Buffer.from(readFile(out, 'the keyring')).toString() : undefined;
+  const isSame = base !== undefined && existsSync(base) && placeOf(base) === placeOf(out);
+  const before = isSame ? Buffer.from(readFile(out, 'the keyring')).toString() : undefined;
   let keyring: Keyring =
     base === undefined
       ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32), crypto: nodeCrypto })
