@@ -2,10 +2,17 @@
  * Why a connection cannot be made, as each transport tells it: at real servers, brokers, certificates and clocks. What the platform
  * hides, the sentence says.
  */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect as connectTcp,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import {
   BasicConstraintsExtension,
@@ -67,6 +74,22 @@ async function listen(server: Server): Promise<number> {
     server.close();
   });
   return (server.address() as AddressInfo).port;
+}
+
+/** A port of a program that accepts no connection, with as many as its queue holds: Linux answers no other one. */
+async function fullPort(): Promise<number> {
+  const program = `
+    const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+      require('node:fs').writeSync(1, String(server.address().port));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+    });`;
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  closers.push(() => child.kill('SIGKILL'));
+  const port = Number(String((await once(child.stdout, 'data'))[0]));
+  const waiting = Array.from({ length: 4 }, () => connectTcp(port, '127.0.0.1').on('error', () => {}));
+  closers.push(() => waiting.forEach((socket) => socket.destroy()));
+  await until(() => waiting.filter(({ readyState }) => readyState === 'open').length >= 2);
+  return port;
 }
 
 /** A port that nothing listens to. */
@@ -318,6 +341,12 @@ const OLD_OFFER = JSON.stringify({
   payload: { max_protocol_version: 1, handshake: true },
 });
 
+/** As behind a firewall that drops packets. */
+const UNANSWERED: readonly Omit<Row, 'transport'>[] =
+  process.platform === 'linux'
+    ? [{ what: 'no answer', port: fullPort, code: 'not-reachable', platformCodes: ['ETIMEDOUT'] }]
+    : [];
+
 const ROWS: readonly Row[] = [
   ...of('ws', [
     { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
@@ -336,6 +365,7 @@ const ROWS: readonly Row[] = [
       platformCodes: ['ECONNRESET'],
     },
     { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    ...UNANSWERED,
     {
       what: 'a silent port',
       tls: true,
@@ -417,6 +447,7 @@ const ROWS: readonly Row[] = [
     { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
     { what: 'no such host', port: closedPort, ...NO_HOST },
     { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    ...UNANSWERED,
     {
       what: 'a reset',
       port: () => tcp((socket) => socket.once('data', () => socket.resetAndDestroy())),
@@ -450,6 +481,7 @@ const ROWS: readonly Row[] = [
     { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
     { what: 'no such host', port: closedPort, ...NO_HOST },
     { what: 'a silent port', port: () => tcp(() => {}), code: 'not-a-hub', platformCodes: ['ETIMEDOUT'] },
+    ...UNANSWERED,
     {
       what: 'another protocol',
       port: says('SSH-2.0-PEER-TEXT\r\n'),
