@@ -285,7 +285,7 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
  * text of the server.
  */
 export function sentenceOfCause({ cause, platformCode }: Finding, place: Place): string {
-  const own = SENTENCES[`${platformCode}`];
+  const own = SENTENCES[platformCode ?? ''];
   const shown = platformCode === undefined ? '' : ` (${platformCode.replace(/^HTTP_/, 'HTTP ')})`;
   return (
     special({ cause, platformCode }, place) ??
@@ -299,7 +299,7 @@ export function sentenceOfCause({ cause, platformCode }: Finding, place: Place):
  * @param header - a number of seconds, or a date
  */
 export function readRetryAfter(header: string | undefined): number {
-  const value = `${header}`.trim();
+  const value = header?.trim() ?? '';
   const pause = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
   return Math.max(0, pause || 0); // NaN if it is neither
 }

@@ -165,12 +165,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
     'or self.suite not in self.suites:',
     'or self.suite not in protocol.SUITES:',
   ]),
-  fault(
-    'hub-takes-any-key',
-    'session',
-    'accepts what has to be refused, such as: another client key than the pinned one',
-    [SESSION, 'elif self.client_key != key:', 'elif False:'],
-  ),
+  fault('hub-takes-any-key', 'session', 'pin: a client whose key is not the pinned one is accepted', [
+    SESSION,
+    'elif self.client_key != key:',
+    'elif False:',
+  ]),
   fault('hub-ready-at-message-2', 'session', 'ready: a hub is ready under KKpsk0', [
     SESSION,
     '            self.state = "awaiting-first-message"  # message 1 alone may be a replay',

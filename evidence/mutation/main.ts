@@ -19,7 +19,7 @@
  *                                             there about a sample
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
- * it, the fastest first, until one fails. What survives must be in survivors.json, with a reason. Code that only runs when
+ * it, the fastest first, until one fails; in the shells, whose tests wait for much, first quick ones that noticed others. What survives must be in survivors.json, with a reason. Code that only runs when
  * its module is loaded is left out: that is over before a test can switch a mutant on. In the shells a mutant is on in the
  * programs, too, that a test starts; a file whose tests need what earlier ones leave behind runs whole, in a process of its
  * own for each mutant.
@@ -69,7 +69,7 @@ const area = areaOf(values.only);
 const LOOK_MS = 60_000;
 /** It is ended if it runs for so many seconds of a processor more, or for less than one until it is looked at again. */
 const MOST_SECONDS = 60;
-/** Tests of the shells wait for much. So quick ones are tried first: so many milliseconds of them, each with a short limit. */
+/** How long the tests take together that are tried first in the shells, in milliseconds, without a mutant. */
 const QUICK_MS = 3500;
 /** How many mutants a process tries. */
 const MOST_MUTANTS = 300;
@@ -451,6 +451,7 @@ function quickTests({ id }: Mutant): number[] {
   });
 }
 
+/** A test that only waits is late soon. */
 function quickLimitsOf({ ms, ticks }: Baseline): Pick<Baseline, 'ms' | 'ticks'> {
   return { ms: ms * 5 + 2500, ticks: ticks * 20 + 100_000 };
 }

@@ -27,7 +27,7 @@ import {
   withPsk,
   wrongPsk,
 } from './faults.ts';
-import { Folder, IDENTITY, type Run, run } from './run.ts';
+import { Folder, IDENTITY, type Run, run, runProgram } from './run.ts';
 
 const test = suite('explain');
 const folder = new Folder();
@@ -96,7 +96,7 @@ test('says that nothing failed, and exits with 0', async () => {
 test('says that a recording ends in the middle of the handshake, and exits with 3', async () => {
   const [header, ...rest] = play().lines.client;
   const path = folder.write('half.jsonl', [header, ...rest.slice(0, 2)].join('\n'));
-  const { code, stdout } = await explain([path]);
+  const { code, stdout } = await runProgram(['explain', path]);
   assert.is(code, 3);
   assert.match(stdout, /^The recording ends in the middle of the handshake\.\n/);
   assert.is(JSON.parse((await explain([path, '--json'])).stdout).verdict, 'unfinished');

@@ -161,6 +161,15 @@ test('accepts many packets that exceed the limit only together', async () => {
   assert.equal(received, ['{}']);
 });
 
+test('reads a packet whose length is padded to four bytes', async () => {
+  const url = await broker((socket, topic) => {
+    const rest = 2 + topic.length + 2;
+    const head = Uint8Array.of(0x30, 0x80 | rest, 0x80, 0x80, 0, 0, topic.length);
+    socket.write(Buffer.concat([head, Buffer.from(`${topic}{}`)]));
+  });
+  assert.equal((await outcome(dial(url))).received, ['{}']);
+});
+
 test('ends the connection at the length of a packet that is too long, also if it comes in two parts', async () => {
   const url = await broker((socket) => {
     socket.write(Uint8Array.of(0x30, 0xff, 0xff));

@@ -529,9 +529,9 @@ function spoken(
 const rightId = (ids: { [place: string]: Fields }): unknown => firstId(ids, ID_PLACES, ID_NAMES);
 
 const ANY_TYPE =
-  'refusal: one without a request id ends the only request whatever its denied_type; that is the type that was sent';
+  'refusal: one without a request id ends the only request whatever its denied_type; it ends the one whose type it names';
 const NOT_SOLE =
-  'refusal: one without a request id ends a request although others are in flight; it counts for the only one';
+  'refusal: one without a request id ends a request although others are in flight; it ends a request only if no other is';
 const BY_NUMBER = 'speech: entities by number, such as &#233;, are not resolved';
 const BY_NAME = 'speech: entities by name, such as &amp;, are not resolved';
 const TAGS = 'speech: markup is not removed';
