@@ -112,7 +112,7 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     'the connection goes on where it must end: Ends the session: a message with one bit changed.',
     STAYS,
   ),
-  fault('client-names-no-site', SOME, 'HELLO: the sealed HELLO lacks site_id', [
+  fault('client-names-no-site', SOME, 'HELLO: its site_id is null; it is a string', [
     CLIENT,
     'const greeting = mergeFields({ pubkey: null, session }, hello);',
     'const greeting = mergeFields({ pubkey: null, session }, { ...hello, site_id: null });',
