@@ -87,7 +87,7 @@ async function fullPort(): Promise<number> {
   closers.push(() => child.kill('SIGKILL'));
   const port = Number(String((await once(child.stdout, 'data'))[0]));
   const waiting = Array.from({ length: 4 }, () => connectTcp(port, '127.0.0.1').on('error', () => {}));
-  closers.push(() => waiting.forEach((socket) => socket.destroy()));
+  closers.push(...waiting.map((socket) => () => socket.destroy()));
   await until(() => waiting.filter(({ readyState }) => readyState === 'open').length >= 2);
   return port;
 }
