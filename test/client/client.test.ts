@@ -409,6 +409,7 @@ test('a keyring that cannot be read later raises a question, not an exception in
   const store = { update: fail, load: () => world.store.keyring };
   const client = world.start({}, { keyring: store });
   client.resume();
+  await new Promise((resolve) => client.on('ask', resolve)); // after 6 s: longer than a test waits once another has waited in vain
   assert.match(await client.ask('hello').catch((error) => error.message), 'damaged');
   assert.equal(world.types, ['reconnect', 'reconnect', 'ask']);
 });
