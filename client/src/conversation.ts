@@ -115,7 +115,7 @@ export class Conversation {
     const [, state] = [...this.#states].find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
     if (state === undefined || STATE.some((name) => session[name] !== undefined)) return;
     const { expires_at } = Object(state.response_mode);
-    const isExpired = Number(expires_at) * 1000 <= Date.now();
+    const isExpired = expires_at !== null && Number(expires_at) * 1000 <= Date.now();
     for (const name of STATE) {
       if (state[name] !== undefined && !(isExpired && name === 'response_mode')) session[name] = state[name];
     }

@@ -143,13 +143,14 @@ test('a state is kept of a message of 64 KiB, and its wait for an answer until t
   const { now } = Date;
   Date.now = () => 1_795_649_873_000;
   try {
-    for (const [length, seconds, expected] of [
-      [65_536, 1, ['response_mode', 'active_skills']],
-      [65_536, 0, ['active_skills']],
-      [65_537, 1, []],
+    for (const [length, expires_at, expected] of [
+      [65_536, 1_795_649_874, ['response_mode', 'active_skills']],
+      [65_536, 1_795_649_873, ['active_skills']],
+      [65_536, null, ['response_mode', 'active_skills']], // it does not expire
+      [65_537, 1_795_649_874, []],
     ] as const) {
       const conversation = new Conversation({ identity: issuedWith(null) });
-      const state = { active_skills: [], response_mode: { expires_at: Date.now() / 1000 + seconds } };
+      const state = { active_skills: [], response_mode: { expires_at } };
       const context = { session: { session_id: 'n:a', ...state } };
       const text = JSON.stringify({ msg_type: 'bus', payload: { type: 'speak', data: {}, context } });
       conversation.keepState(text.padEnd(length));
