@@ -182,10 +182,12 @@ test('resolves broker and topics if the hub serves only MQTT', async () => {
   assert.equal(mqtt, MQTT);
 });
 
-test('passes on the AI disclosure', async () => {
+test('passes on the AI disclosure, also to a device that uses MQTT', async () => {
   const ai_disclosure = { en: 'You are talking to an AI.' };
-  const connection = await connectionFor({ ...IDENTITY, ai_disclosure });
-  assert.equal(connection.ai_disclosure, ai_disclosure);
+  for (const args of [[], ['--mqtt', '--force']]) {
+    const connection = await connectionFor({ ...IDENTITY, ai_disclosure }, ...args);
+    assert.equal(connection.ai_disclosure, ai_disclosure);
+  }
 });
 
 test('lets only the owner read the connection, whatever the umask, and names its file', async () => {
