@@ -4,7 +4,13 @@ import { request } from 'node:http';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
-import { causeOf, type Finding, type Place, sentenceOfCause } from 'hub-protocol-client/causes';
+import {
+  causeOf,
+  causeOfOpening,
+  type Finding,
+  type Place,
+  sentenceOfCause,
+} from 'hub-protocol-client/causes';
 import { clientId, deriveTopics, headerOf, type Identity, packet } from 'hub-protocol-judge/internals';
 import { createWebSocketStream, WebSocket } from 'ws';
 
@@ -65,7 +71,7 @@ function within<Value>(
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       undo();
-      reject(error instanceof Fault ? error : faultOf(causeOf(error) ?? { cause: 'not-reachable' }, server));
+      reject(error instanceof Fault ? error : faultOf(causeOfOpening(error, false), server));
     };
     undo = start((value) => {
       clearTimeout(timer);

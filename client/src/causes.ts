@@ -22,6 +22,8 @@ export interface Place {
   readonly host: string;
   /** The host and the port. */
   readonly at: string;
+  /** What is to answer there. */
+  readonly partner: 'hub' | 'broker';
 }
 
 const PORTS: { readonly [scheme: string]: string } = {
@@ -34,12 +36,12 @@ const PORTS: { readonly [scheme: string]: string } = {
 };
 
 /** The place of a URL that was checked. Leaves out credentials, path and query. */
-export function placeOf(url: string): Place {
+export function placeOf(url: string, partner: Place['partner'] = 'hub'): Place {
   const [start = '', rest = ''] = url.split('://');
   const authority = rest.split(/[/?#]/)[0]!;
   const [, host = '', port] = /([^@[\]:]+|\[[^\]]+\])(?::(\d+))?$/.exec(authority) ?? [];
   const scheme = start.toLowerCase();
-  return { scheme, host, at: `${host}:${port ?? PORTS[scheme] ?? ''}` };
+  return { scheme, host, at: `${host}:${port ?? PORTS[scheme] ?? ''}`, partner };
 }
 
 /** Whether the code of an error names a cause. */
@@ -74,6 +76,9 @@ export function causeOf(error: unknown): Finding | undefined {
  */
 export function causeOfOpening(error: unknown, isConnected: boolean): Finding {
   const { name, message, cause } = Object(error) as Partial<Error & { cause: unknown }>;
+  const [, status] = /^Unexpected server response: (\d{3})$/.exec(`${message}`) ?? []; // of ws, which has no other code for it
+  if (status !== undefined)
+    return { cause: isOfNow(+status) ? 'not-reachable' : 'not-a-hub', platformCode: `HTTP_${status}` };
   const isLate =
     [name, Object(cause).name].includes('TimeoutError') || /timed out|timeout/i.test(`${message}`);
   if (isLate) return causeOfSilence(isConnected);
@@ -100,13 +105,15 @@ function causeOfKind(platformCode: string): Cause {
  * @returns `undefined` if a hub may have answered: 401 and 403, if it does not admit the client, and 408, 429 and 5xx, if it has no time
  */
 export function causeOfStatus(status: number): Finding | undefined {
-  if (status >= 500 || [401, 403, 408, 429].includes(status)) return undefined;
+  if (isOfNow(status) || [401, 403].includes(status)) return undefined;
   return { cause: 'not-a-hub', platformCode: `HTTP_${status}` };
 }
 
+/** Whether a server that refuses with this status may accept later. */
+const isOfNow = (status: number): boolean => status >= 500 || [408, 429].includes(status);
+
 type Sentence = (place: Place) => string;
 
-const partnerOf = ({ scheme }: Place): string => (scheme.startsWith('mqtt') ? 'broker' : 'hub');
 const hasTls = ({ scheme }: Place): boolean => scheme === 'wss' || scheme === 'https' || scheme === 'mqtts';
 const today = (): string => new Date().toISOString().slice(0, 10);
 
@@ -128,7 +135,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ECONNREFUSED: [
     'not-reachable',
     (place) =>
-      `Nothing listens at ${place.at}. Check the address and the port, and whether the ${partnerOf(place)} is running.`,
+      `Nothing listens at ${place.at}. Check the address and the port, and whether the ${place.partner} is running.`,
   ],
   EHOSTUNREACH: [
     'not-reachable',
@@ -146,7 +153,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
     'not-reachable',
     (place) =>
       hasTls(place)
-        ? `The server at ${place.at} ended the connection before TLS was agreed. Check the port, and whether the ${partnerOf(place)} is starting.`
+        ? `The server at ${place.at} ended the connection before TLS was agreed. Check the port, and whether the ${place.partner} is starting.`
         : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
   ],
   EACCES: [
@@ -203,13 +210,13 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ],
   HTTP_200: [
     'not-a-hub',
-    ({ at }) =>
-      `A web server, not a hub, answered at ${at} (HTTP 200). Check the port and the path of the address.`,
+    ({ at, partner }) =>
+      `A web server, not a ${partner}, answered at ${at} (HTTP 200). Check the port and the path of the address.`,
   ],
   HTTP_404: [
     'not-a-hub',
-    ({ at }) =>
-      `The web server at ${at} has no hub under this address (HTTP 404). Check the port and the path.`,
+    ({ at, partner }) =>
+      `The web server at ${at} has no ${partner} under this address (HTTP 404). Check the port and the path.`,
   ],
   CONNACK_1: [
     'broker-refused',
@@ -249,20 +256,20 @@ const OTHERS: { readonly [cause in Cause]: (place: Place, shown: string) => stri
   'certificate-refused': ({ at }, shown) =>
     `The certificate of ${at} cannot be verified${shown}. Ask the operator of the server to renew it.`,
   'not-a-hub': (place, shown) =>
-    `The server at ${place.at} does not answer as a ${partnerOf(place)} does${shown}. Check the address and the port.`,
+    `The server at ${place.at} does not answer as a ${place.partner} does${shown}. Check the address and the port.`,
   'broker-refused': ({ at }, shown) =>
     `The broker at ${at} refuses this client${shown}. Ask its operator to check the account and its rights.`,
 };
 
 /** Sentences that depend on the cause as well, or that are for several codes. */
 function special({ cause, platformCode }: Finding, place: Place): string | undefined {
-  const { at } = place;
+  const { at, partner } = place;
   const [kind, status] = (platformCode ?? '').split('_');
   if (cause === 'not-reachable' && platformCode === undefined) {
-    return `No connection to ${at} can be made, and the platform does not say why. Check whether the ${partnerOf(place)} is running, its address, this machine’s network, the certificate and its authority, and whether the hub admits the access key.`;
+    return `No connection to ${at} can be made, and the platform does not say why. Check whether the ${partner} is running, its address, this machine’s network, the certificate and its authority, and whether the hub admits the access key.`;
   }
   if (cause === 'not-a-hub' && platformCode === 'ETIMEDOUT') {
-    return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partnerOf(place)} there is hanging.`;
+    return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partner} there is hanging.`;
   }
   if (cause === 'not-a-hub' && platformCode === undefined && place.scheme.startsWith('http')) {
     return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address.`;
@@ -272,7 +279,13 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
   }
   if (kind !== 'HTTP') return undefined;
   if (status![0] === '3') {
-    return `The server at ${at} redirects to another address (HTTP ${status}). Enter the hub’s own address.`;
+    return `The server at ${at} redirects to another address (HTTP ${status}). Enter the ${partner}’s own address.`;
+  }
+  if (cause === 'not-reachable') {
+    return `The server at ${at} cannot serve at the moment (HTTP ${status}). Check whether the ${partner} behind it is running.`;
+  }
+  if (status === '401' || status === '403') {
+    return `The server at ${at} admits no request of this client (HTTP ${status}). Ask the operator of the ${partner} which address it may use.`;
   }
   if (status === '400' || status === '426') {
     return `The server at ${at} does not accept the WebSocket request (HTTP ${status}). Check the port, and whether a proxy in between lets WebSockets through.`;

@@ -59,7 +59,7 @@ export function connect(options: NodeOptions): Client {
   const { will, online, offline } = presence(topics);
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
-  const place = placeOf(url);
+  const place = placeOf(url, 'broker');
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice: Advice = {
     timeout: `The broker at ${place.at} admits this client, but the hub does not answer. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key.`,

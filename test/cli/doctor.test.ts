@@ -751,7 +751,7 @@ const FAULTS: readonly (readonly [
     'not-a-hub',
     /^ETIMEDOUT$/,
     async () => [mqtt(urlOf(await web(localhost), 'wss')), ...CA, ...SOON],
-    'The server at localhost accepts the connection, and then stays silent. Check the port, and whether the hub there is hanging.',
+    'The server at localhost accepts the connection, and then stays silent. Check the port, and whether the broker there is hanging.',
   ],
   [
     'a web server in place of a hub over HTTPS',
@@ -1011,7 +1011,8 @@ test('examines a broker over WebSocket', async () => {
   const { code, stdout } = await doctor(mqtt(`${there}/mqtt`, topic), ...CA);
   assert.is(code, 0, stdout);
   const wrong = found(await doctor(mqtt(`${there}/nowhere`, topic), ...CA, '--json'));
-  assert.is(wrong.fault!.step, 'broker');
+  const { step, code: cause, platform_code } = wrong.fault!;
+  assert.equal([step, cause, platform_code], ['broker', 'not-a-hub', 'HTTP_400']);
 });
 
 /** What a server that is no broker sends once it has read the first packet. */
@@ -1383,7 +1384,7 @@ test('takes no other packet of two bytes for the answer of a broker', async () =
 test('calls a certificate refused although the platform does not say why, and ends the connection', async () => {
   let isEnded = false;
   const tls = { authorized: false, getPeerCertificate: () => ({}), destroy: () => (isEnded = true) };
-  const place = { scheme: 'wss', host: 'localhost', at: 'localhost:1' };
+  const place = { scheme: 'wss', host: 'localhost', at: 'localhost:1', partner: 'hub' } as const;
   const server = {
     place,
     host: 'localhost',

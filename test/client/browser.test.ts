@@ -270,7 +270,7 @@ for (const [code, sentence] of Object.entries(TO_THE_OPERATOR)) {
 }
 
 test('a cause has its own sentence where the place is known, and other errors keep theirs', () => {
-  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443' };
+  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443', partner: 'hub' } as const;
   const cause = Object.assign(new Error('not there'), {
     ...{ code: 'not-reachable', platformCode: 'ECONNREFUSED' },
   });

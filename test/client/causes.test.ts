@@ -206,16 +206,16 @@ function options(identity: Identity, ca?: string, wait = PATIENCE): NodeOptions 
   return { identity, keyring, derive, allowPlaintext: true, policy, ca };
 }
 
-type Transport = 'ws' | 'mqtt' | 'https' | 'page';
+type Transport = 'ws' | 'mqtt' | 'mqtt-over-ws' | 'https' | 'page';
 const issued = { access_key: ACCESS_KEY, password: PASSWORD };
 
 function start(transport: Transport, isTls: boolean, host: string, ca?: string, wait?: number): Client {
   const at = `${host}${transport === 'mqtt' ? '' : PATH}`;
   const s = isTls ? 's' : '';
   let client: Client;
-  if (transport === 'mqtt') {
+  if (transport === 'mqtt' || transport === 'mqtt-over-ws') {
     const account = { username: 'BROKER-USER', password: 'BROKER-PASSWORD', topic_prefix: 'hm/hub-1/k' };
-    const mqtt = { endpoint: `mqtt${s}://${at}`, ...account };
+    const mqtt = { endpoint: `${transport === 'mqtt' ? 'mqtt' : 'ws'}${s}://${at}`, ...account };
     client = connectByMqtt(options(parseIdentity({ ...issued, mqtt }), ca, wait));
   } else if (transport === 'https') {
     const https = { protocols: { https: true }, data_plane_endpoints: { https: `http${s}://${at}` } };
@@ -477,6 +477,20 @@ const ROWS: readonly Row[] = [
     { what: 'a hub that says nothing', port: broker(0), code: 'timeout', platformCodes: [undefined] },
     ...CERTIFICATES,
   ]),
+  ...of('mqtt-over-ws', [
+    ...([200, 401, 403, 404, 410] as const).map((status) => ({
+      what: `a broker behind a server that answers ${status}`.replace('403', '401'),
+      port: answers(status),
+      code: 'not-a-hub',
+      platformCodes: [`HTTP_${status}`],
+    })),
+    ...([408, 429, 500, 502, 503] as const).map((status) => ({
+      what: `a broker behind a server that answers ${status}`,
+      port: answers(status),
+      code: 'not-reachable',
+      platformCodes: [`HTTP_${status}`],
+    })),
+  ]),
   ...of('https', [
     { what: 'a closed port', port: closedPort, code: 'not-reachable', platformCodes: ['ECONNREFUSED'] },
     { what: 'no such host', port: closedPort, ...NO_HOST },
@@ -548,7 +562,7 @@ for (const { what, transport = 'ws', tls = false, port, host = 'localhost', ca, 
     const isHere = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'].includes(code);
     if (isHere)
       assert.ok(tell.includes(platformCode === 'ENOTFOUND' ? host : at) || tell.includes(host), tell);
-    if (isHere && transport !== 'mqtt') assert.is(tells[0] === tell, code !== 'broker-refused');
+    if (isHere && !transport.startsWith('mqtt')) assert.is(tells[0] === tell, code !== 'broker-refused');
     const sentence = tell.split(at).join('AT').split(host).join('HOST');
     assert.is(sentences.get(sentence) ?? what, what, sentence);
     sentences.set(sentence, what);
@@ -579,7 +593,12 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-reachable', 'ECONNRESET', 'mqtts', /before TLS was agreed.*whether the broker is starting/],
   ['not-reachable', 'ECONNRESET', 'ws', /if it has TLS, the address must start with wss:/],
   ['not-a-hub', 'ECONNREFUSED', 'wss', /does not answer as a hub does \(ECONNREFUSED\)/],
-  ['not-reachable', 'HTTP_404', 'wss', /^No connection to HOST:1 can be made \(HTTP 404\)/],
+  [
+    'not-reachable',
+    'HTTP_503',
+    'wss',
+    /cannot serve at the moment \(HTTP 503\).*whether the hub behind it is running/,
+  ],
   ['not-reachable', 'ETIMEDOUT', 'wss', /^Nothing answered at HOST:1 in time/],
   ['not-reachable', 'ENOTFOUND', 'wss', /^There is no host with the name HOST\./],
   ['not-reachable', 'EAI_AGAIN', 'wss', /^The name HOST cannot be resolved at the moment/],
@@ -658,6 +677,7 @@ test('no answer in time is no hub if something accepts connections there, and no
     [new Error('connack timeout'), silence, nothing],
     [new Error('connect timed out'), silence, nothing],
     [new Error('no code'), { cause: 'not-a-hub' }, { cause: 'not-reachable' }],
+    [new Error('not an Unexpected server response: 404'), { cause: 'not-a-hub' }, { cause: 'not-reachable' }],
     [{ code: 'ENOTFOUND' }, ...[1, 2].map(() => ({ cause: 'not-reachable', platformCode: 'ENOTFOUND' }))],
   ] as const) {
     assert.equal(causeOfOpening(error, true), connected);
@@ -710,7 +730,7 @@ test('the place of a URL is its host and its port, without what is secret', () =
     ['wss://hub.example#u@other:1', 'hub.example', 'hub.example:443'],
     ['', '', ':'],
   ] as const) {
-    assert.equal(placeOf(url), { scheme: url.slice(0, 3), host, at }, url);
+    assert.equal(placeOf(url), { scheme: url.slice(0, 3), host, at, partner: 'hub' }, url);
   }
 });
 
@@ -730,9 +750,31 @@ test('what says more than a code is not shown, since it may quote the access key
 
 for (const [cause, platformCode, scheme, pattern] of SAYS) {
   test(`over ${scheme}, the sentence for ${cause} and ${platformCode} says what to do`, () => {
-    assert.match(sentenceOfCause({ cause, platformCode }, { scheme, host: 'HOST', at: 'HOST:1' }), pattern);
+    const partner = scheme.startsWith('mqtt') ? 'broker' : 'hub';
+    const place = { scheme, host: 'HOST', at: 'HOST:1', partner } as const;
+    assert.match(sentenceOfCause({ cause, platformCode }, place), pattern);
   });
 }
+
+test('the sentences for a broker over a WebSocket name no hub', () => {
+  const place = placeOf('wss://HOST:1', 'broker');
+  for (const [cause, platformCode, pattern] of [
+    ['not-a-hub', 'HTTP_200', /^A web server, not a broker, answered/],
+    ['not-a-hub', 'HTTP_301', /Enter the broker’s own address/],
+    ['not-a-hub', 'HTTP_401', /admits no request of this client \(HTTP 401\).*operator of the broker/],
+    ['not-a-hub', 'HTTP_403', /admits no request of this client \(HTTP 403\).*operator of the broker/],
+    ['not-a-hub', 'HTTP_404', /has no broker under this address/],
+    ['not-a-hub', 'HTTP_410', /does not answer as a broker does \(HTTP 410\)/],
+    ['not-a-hub', 'ETIMEDOUT', /whether the broker there is hanging/],
+    ['not-reachable', 'HTTP_502', /whether the broker behind it is running/],
+    ['not-reachable', 'ECONNREFUSED', /whether the broker is running/],
+    ['not-reachable', 'ECONNRESET', /whether the broker is starting/],
+  ] as const) {
+    const sentence = sentenceOfCause({ cause, platformCode }, place);
+    assert.match(sentence, pattern);
+    assert.not.match(sentence, /hub/);
+  }
+});
 
 test('a status that may come from a hub does not name another server', () => {
   const named = [400, 401, 403, 404, 408, 410, 426, 429, 499, 500, 503].filter(

@@ -345,7 +345,7 @@ test('a query rejects with the latest cause if no connection is ready in time', 
 test('a question or a query that is late tells all that is known of a certificate that is refused', async () => {
   const world = newWorld();
   world.refusesCertificate = true;
-  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443' };
+  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443', partner: 'hub' } as const;
   const client = world.start({}, { place });
   await until(() => world.types.includes('ask'));
   for (const ask of [client.ask, client.query]) {

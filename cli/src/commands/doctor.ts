@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
+import type { Place } from 'hub-protocol-client/causes';
 import {
   authorizedUrl,
   brokerEndpoint,
@@ -289,7 +290,8 @@ function locate({ identity, protocol: requested, allowPlaintext, ca, timeout }: 
       ? { ...splitUrl(url)!, ...brokerEndpoint(identity.mqtt!, { allowPlaintext }) }
       : splitUrl(url)!;
   const host = hostname.replace(/^\[|\]$/g, '');
-  const place = { scheme, host: hostname, at: `${hostname}:${port}` };
+  const partner = protocol === 'mqtt' ? 'broker' : 'hub';
+  const place: Place = { scheme, host: hostname, at: `${hostname}:${port}`, partner };
   return { server: { place, host, port, url, ca, timeout }, protocol, tls };
 }
 
