@@ -107,6 +107,11 @@ test('the next question of a session returns the state that the hub’s assistan
   assert.equal(sent, [{}, STATE, {}, { active_skills: [] }]);
 });
 
+test('a state that the hub no longer tells is not returned', async () => {
+  const questions = [inSession('a'), inSession('a'), inSession('a')];
+  assert.equal(await returned([STATE, {}], questions), [{}, STATE, {}]);
+});
+
 test('the session of the connection has a state, too', async () => {
   assert.equal(await returned([STATE], ['one', 'two']), [{}, STATE]);
 });
