@@ -343,7 +343,7 @@ test('after an abort no further part arrives, and the next question gets its tur
   await until(() => world.questions === 1);
   const one = world.asked;
   world.tell('speak', { utterance: 'One.' });
-  assert.is(await answer, 'enough');
+  assert.ok((await answer) === 'enough'); // uvu cannot show a copy of a text
   await until(() => world.questions === 2);
   world.tell('speak', { utterance: 'And so on.' }, one);
   world.tell('speak', { utterance: 'Two.' });

@@ -216,13 +216,21 @@ export async function soon<T>(promise: Promise<T>): Promise<T> {
   }
 }
 
-/** Makes each question of a client fail if no answer comes, before the test would be ended. */
+/**
+ * Makes each question of a client fail if no answer comes, before the test would be ended. A question for which a test that has
+ * failed no longer waits may reject: it would end the process, and hide what has failed.
+ */
 export function impatient<Own extends Pick<Client, 'ask' | 'query' | 'cascade'>>(client: Own): Own {
   const [ask, query, cascade] = [client.ask, client.query, client.cascade];
+  const expected = <T>(answer: Promise<T>): Promise<T> => {
+    const inTime = soon(answer);
+    inTime.catch(() => {});
+    return inTime;
+  };
   return Object.assign(client, {
-    ask: (...given: Parameters<typeof ask>) => soon(ask.apply(client, given)),
-    query: (...given: Parameters<typeof query>) => soon(query.apply(client, given)),
-    cascade: (...given: Parameters<typeof cascade>) => soon(cascade.apply(client, given)),
+    ask: (...given: Parameters<typeof ask>) => expected(ask.apply(client, given)),
+    query: (...given: Parameters<typeof query>) => expected(query.apply(client, given)),
+    cascade: (...given: Parameters<typeof cascade>) => expected(cascade.apply(client, given)),
   });
 }
 
