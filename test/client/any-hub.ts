@@ -45,8 +45,10 @@ export class Seen {
   };
   /** Over MQTT: what the status said, when it was subscribed to the hub’s topic, and when the hub was greeted. */
   readonly statuses: string[] = [];
-  /** The paths that were requested. */
+  /** The last parts of the paths that were requested. */
   readonly requests: string[] = [];
+  /** The whole paths, with their queries. */
+  readonly targets: string[] = [];
   /** How many connections were made to the server. */
   connections = 0;
 }
@@ -78,8 +80,9 @@ interface Peer {
   closed(): void;
 }
 
+/** The last part of the path. */
 function pathOf({ url }: IncomingMessage): string {
-  return new URL(url!, 'http://localhost').pathname.slice(1);
+  return new URL(url!, 'http://localhost').pathname.split('/').at(-1)!;
 }
 
 export class AnyHub {
@@ -110,6 +113,7 @@ export class AnyHub {
     this.#http.on('upgrade', (request, socket, head) => {
       const { refusal, isStuck } = this.behaviour;
       this.seen.requests.push(pathOf(request));
+      this.seen.targets.push(request.url!);
       const refuse = (): void =>
         void socket.end(
           `HTTP/1.1 ${refusal!.status} no\r\n${refusal!.headers ?? ''}content-length: 0\r\n\r\n`,
@@ -266,6 +270,7 @@ export class AnyHub {
       : request.method === 'POST' && request.headers['content-type'] === 'application/x-www-form-urlencoded';
     if (!isAllowed) return void response.writeHead(405).end();
     if (path === 'connect') this.#name(request);
+    this.seen.targets.push(request.url!);
     if (isStuck) return;
     if (refusal !== undefined) {
       const [name, value] = (refusal.headers ?? 'x-none: 0').trim().split(': ') as [string, string];

@@ -23,6 +23,7 @@ import { connect as inPage } from 'hub-protocol-client/browser';
 import { connect as overHttps } from 'hub-protocol-client/https';
 import { connect as overMqtt } from 'hub-protocol-client/mqtt';
 import { connect as inApp } from 'hub-protocol-client/react-native';
+import { MqttClient } from 'mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
@@ -512,6 +513,37 @@ test.after.each(() => {
 });
 
 for (const entry of ENTRIES) {
+  if (entry === 'mqtt') continue; // whose address has no path
+  test(`${entry}: requests the path and the query of the address, with the access key of this client alone`, async () => {
+    const hub = await AnyHub.start();
+    hubs.push(hub);
+    const own = 'authorization=b3RoZXI6a2lvc2stOA%3D%3D&site=2';
+    const at = identityOf(entry, hub).dataPlaneEndpoints!.wss!.replace('ws:', '');
+    const identity = identityOf(entry, hub, {
+      data_plane_endpoints: {
+        wss: `ws:${at}/floor?${own}`,
+        https: `http:${at}/floor/?${own}`,
+      },
+      mqtt: { endpoint: `ws:${at}/floor`, username: 'kiosk-7', password: 'b', topic_prefix: 'hm/t1' },
+    });
+    const client = CONNECT[entry]({ ...leastOptions(entry, hub, `${entry}-path`), identity } as never);
+    clients.push(client);
+    await soon(new Promise((resolve) => client.on('connect', resolve)));
+    const targets = hub.seen.targets.map((target) => new URL(target, 'http://localhost'));
+    const paths = targets.map(({ pathname }) => pathname.replace(/(?<=floor\/)\w+$/, '…'));
+    assert.equal(new Set(paths), new Set([entry === 'https' ? '/floor/…' : '/floor']));
+    for (const { searchParams } of targets) {
+      const fields = [...searchParams].map(([name, value]) => [name, name === 'site' ? value : atob(value)]);
+      const all = [
+        ['site', '2'],
+        ['authorization', 'hub-protocol-client:kiosk-7'],
+      ];
+      assert.equal(fields.sort().reverse(), entry in overEach(true) ? [] : all); // the address of a broker has no query
+    }
+  });
+}
+
+for (const entry of ENTRIES) {
   test(`${entry}: an address without TLS is refused unless allowPlaintext is given`, async () => {
     const hub = await AnyHub.start();
     hubs.push(hub);
@@ -869,6 +901,25 @@ test('mqtt: the time that the broker has to say goodbye is over when it has', as
   await until(() => hub.sockets.size === 0);
   await new Promise((resolve) => setTimeout(resolve, 50));
   if (performance.now() - began < 900) assert.equal(timers.running, []);
+});
+
+test('mqtt: a message that cannot be published ends the connection, since its nonce is spent', async () => {
+  const { client, told } = await start('mqtt', {});
+  await client.ask('hello');
+  const { publish } = MqttClient.prototype;
+  const failing = function (this: MqttClient, topic: string, ...given: unknown[]): MqttClient {
+    if (topic.endsWith('/status')) return publish.apply(this, [topic, ...given] as never);
+    (given.at(-1) as (error: Error) => void)(new Error('no room'));
+    return this;
+  };
+  MqttClient.prototype.publish = failing as typeof publish;
+  try {
+    client.send({ msg_type: 'ping', payload: {} });
+  } finally {
+    MqttClient.prototype.publish = publish;
+  }
+  await until(() => told.length > 0);
+  assert.is(told[0]!.code, 'dropped');
 });
 
 test('mqtt: receives no retained message, and none of another topic', async () => {
