@@ -202,6 +202,19 @@ test('a hub that closes a connection forgets it at once and without a word, and 
   );
 });
 
+test('a connection that the hub closes as soon as it is ready was not refused', async () => {
+  await soon(hub.stop());
+  const seen: string[] = [];
+  const onEvent: MqttHubOptions['onEvent'] = ({ type }, served) => {
+    seen.push(type);
+    if (type === 'ready') served.close();
+  };
+  hub = await start({ onEvent });
+  connectAs('kiosk-7');
+  await until(() => seen.includes('ended'));
+  assert.equal([seen.slice(0, 2), refused], [['ready', 'ended'], []]);
+});
+
 test('a hub that could serve nobody goes to no broker', async () => {
   const { connections } = broker;
   const error = await soon(start({ staticKey: randomBytes(31) }).catch((reason) => reason));
@@ -314,11 +327,19 @@ test('a hub waits for a second before it connects again if its options do not sa
 });
 
 test('a hub that was stopped while its broker is away does not connect again', async () => {
-  broker.drop();
-  await until(() => lost > 0);
-  await soon(hub.stop());
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  assert.is(lost, 1);
+  const timers = new Timers();
+  timers.watch();
+  try {
+    await soon(hub.stop());
+    hub = await start({ reconnectAfter: 60_000 });
+    broker.drop();
+    await until(() => lost > 0);
+    assert.equal(timers.running, ['mqtt-hub']);
+    await soon(hub.stop());
+    assert.equal([timers.running, lost], [[], 1]);
+  } finally {
+    timers.leave();
+  }
 });
 
 test('a hub that is stopped while it connects again leaves the broker', async () => {
