@@ -7,7 +7,7 @@ import { sentenceForDropped } from '../../client/dist/advice.js';
 import type { Client } from '../../client/dist/client.js';
 import { binaryReader as readOnNode } from '../../client/dist/inflate-on-node.js';
 import { Listeners } from '../../client/dist/listeners.js';
-import { endWorlds, newWorld, PSK, until } from './world.ts';
+import { endWorlds, newWorld, PSK, soon, until } from './world.ts';
 
 const MIB = 2 ** 20;
 
@@ -25,7 +25,7 @@ test('iterates over unsolicited messages until the client ends', async () => {
   world.say('two');
   await until(() => heard.length === 2);
   client.end();
-  await listening;
+  await soon(listening);
   assert.equal(heard, ['one', 'two']);
 });
 
@@ -42,13 +42,14 @@ test('a loop that is too slow receives what may wait, then an error', async () =
   client.on('message', () => heard++);
   for (let i = 0; i < 1100; i++) world.say(String(i));
   await until(() => heard === 1100);
-  assert.is(await first, '0');
+  assert.is(await soon(first), '0');
   assert.is((await client.ask('hello')).ending, 'handled');
   client.end(); // a loop with room for all would end now
   let count = 1;
-  const error = await (async () => {
+  const reading = (async () => {
     for await (const { data } of loop) assert.is(data.utterance, String(count++));
-  })().catch((reason) => reason);
+  })();
+  const error = await soon(reading).catch((reason) => reason);
   assert.is(error?.code, 'wrong-state');
   // A MiB may wait. Each of these has some hundred bytes, and takes a KiB more.
   assert.ok(count > 600 && count < 1024, String(count));
@@ -84,14 +85,14 @@ test('a loop lets messages wait that fit, and listens to none after one more', a
     const loop = listeners.messages(1000 * (1024 + 10), () => 10);
     const first = loop.next();
     assert.is(emit(count), read);
-    assert.is((await first).value, 0);
-    for (let i = 1; i < 1000; i++) assert.is((await loop.next()).value, i);
+    assert.is((await soon(first)).value, 0);
+    for (let i = 1; i < 1000; i++) assert.is((await soon(loop.next())).value, i);
     if (count > 1000) {
-      assert.is(await loop.next().catch(({ code }) => code), 'wrong-state');
+      assert.is(await soon(loop.next()).catch(({ code }) => code), 'wrong-state');
     } else {
       const last = loop.next();
       listeners.emit({ type: 'end' });
-      assert.is((await last).done, true);
+      assert.is((await soon(last)).done, true);
     }
     assert.is(emit(1), 0);
   }
@@ -103,7 +104,7 @@ test('a loop gets one message that is longer than all that may wait', async () =
   for (let i = 0; i < 3; i++) {
     const next = loop.next();
     emit(1);
-    assert.is((await next).value, 0);
+    assert.is((await soon(next)).value, 0);
   }
 });
 
@@ -114,7 +115,7 @@ test('a loop that keeps up never ends, however much it reads in all', async () =
   for (let i = 0; i < 100; i++) {
     assert.is(emit(5), 5);
     for (let at = 0; at < 5; at++) {
-      assert.is((await next).value, at);
+      assert.is((await soon(next)).value, at);
       next = loop.next();
     }
   }
@@ -125,7 +126,7 @@ test('a loop that was left no longer listens for messages', async () => {
   const loop = listeners.messages(1000 * (1024 + 10), () => 10);
   const first = loop.next();
   assert.is(emit(1), 1);
-  await first;
+  await soon(first);
   const removed: string[] = [];
   const { remove } = listeners;
   listeners.remove = (type, listener) => {
@@ -147,11 +148,11 @@ test('messages that wait for a loop are dropped when it ends, and the next one h
   client.on('message', () => heard++);
   for (const text of ['one', 'two', 'three']) world.say(text);
   await until(() => heard === 3);
-  assert.is((await first).value!.data.utterance, 'one');
+  assert.is((await soon(first)).value!.data.utterance, 'one');
   await loop.return();
   const next = client[Symbol.asyncIterator]().next();
   world.say('four');
-  assert.is((await next).value!.data.utterance, 'four');
+  assert.is((await soon(next)).value!.data.utterance, 'four');
 });
 
 test('asks a text, a text with its language, a command and a code', async () => {
