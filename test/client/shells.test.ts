@@ -681,7 +681,7 @@ const ENDINGS: { readonly [what: string]: Ending } = {
     seen: {
       ...onWebSockets(['not-a-hub', /\(HTTP 302\)/], NOT_SAID),
       https: ['not-a-hub', /\(HTTP 302\)/],
-      'mqtt over websocket': ['not-a-hub', /does not answer as a hub does/],
+      'mqtt over websocket': ['not-a-hub', /\(HTTP 302\)/],
     },
   },
   'the server answers 503': {
