@@ -395,6 +395,10 @@ def questions():
     soft.heard("q-1").hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     failed = connected("a soft failure, and nothing more").asks("q-1").heard("q-1").hear(unmatched("q-1"))
     failed.wake(lambda it: [it.over("q-1", "unanswered")])
+    done = connected("done before any speech, and speech after all").asks("q-1").heard("q-1").hear(handled("q-1")).after(4000)
+    done.heard("q-1").hear(speech("q-1"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
+    quiet = connected("done before any speech, and nothing more").asks("q-1").heard("q-1").hear(handled("q-1"))
+    quiet.wake(lambda it: [it.over("q-1", "handled")])
     repeated = connected("a request id that is in use").asks("q-1").ask("q-1", unsent(question("q-1"), "bad-argument"))
     person = asking("a person must act", policy={"onKkFailure": "keep-pin"}).waits("q-1").start().hello().offer()
     person.xx_alone, person.hub_static = True, person.other.hub_static
@@ -432,7 +436,7 @@ def questions():
     other_hub.wake(lambda it: [it.over("q-2", "spoken", "It is noon.")]).lost().wake().connect().asks("q-3")
     other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
-    tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, repeated, person]
+    tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, done, quiet, repeated, person]
     return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, both, fresh, without]
 
 
