@@ -12,6 +12,7 @@ const LINK = 'client_link.py';
 const AUTHORIZATION = 'authorization.py';
 const BINARY = 'binary_messages.py';
 const POLICY = 'connection_policy.py';
+const QUESTIONS = 'question_scheduler.py';
 
 const JSON_ROOMS = 'canonical-json prologue session';
 const WRITES_SCALARS = 'return json.dumps(value, ensure_ascii=False)';
@@ -151,16 +152,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'if REQUIRED_PATTERN not in noise["patterns"]:\n            raise Refused("bad-offer")  #',
     ],
   ),
-  fault(
-    'second-offer-restarts',
-    'session',
-    'repeats: a part of the handshake that is repeated is not ignored',
-    [
-      SESSION,
-      'elif what == "offer" and self.state == "awaiting-offer":',
-      'elif what == "offer" and self.state in ("awaiting-offer", "awaiting-message-2"):',
-    ],
-  ),
+  fault('second-offer-restarts', 'session', 'repeats: a later HANDSHAKE is answered with another message 1', [
+    SESSION,
+    'elif what == "offer" and self.state == "awaiting-offer":',
+    'elif what == "offer" and self.state in ("awaiting-offer", "awaiting-message-2"):',
+  ]),
   fault('repeats-refused', 'session', 'repeats: a part of the handshake that is repeated is not ignored', [
     SESSION,
     '        elif self.state == "awaiting-offer" or what == "other":\n',
@@ -869,4 +865,184 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'decision = self.dial(limit * draw >> 24, now)',
     'decision = self.dial(limit, now)',
   ]),
+  // Widths, parts and order, as languages and libraries suggest them
+  fault(
+    'depth-of-all-containers',
+    'canonical-json',
+    'limit: arrays and objects that are closed again count',
+    [
+      PROTOCOL,
+      '    check_json(value, MAX_JSON_DEPTH)\n',
+      '    check_json(value, MAX_JSON_DEPTH)\n    if isinstance(text, str) and sum(map(text.count, "[{")) > 64:\n        raise Refused("json-depth")\n',
+    ],
+  ),
+  fault('prologue-of-the-envelope', 'session', 'prologue: it binds the whole envelope of HELLO', [
+    SESSION,
+    '        self.hub_hello = payload\n',
+    '        rest = {"metadata": {}, "route": [], "node": None, "target_site_id": None, "target_pubkey": None, "source_peer": None}\n        self.hub_hello = {"msg_type": "hello", "payload": payload, **rest}\n',
+  ]),
+  fault('pins-by-their-beginning', 'session', 'pins: they are looked up by the beginning of the node id', [
+    SESSION,
+    'self.pin = self.pins.get(self.node_id)',
+    'self.pin = next((key for hub, key in self.pins.items() if self.node_id.startswith(hub)), None)',
+  ]),
+  fault('pubkey-of-noise', 'session', 'HELLO: its pubkey is the static key of Noise', [
+    SESSION,
+    'self.own_hello = {"pubkey": None, "site_id": site_id, **hello}',
+    'from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey\n        own = X25519PrivateKey.from_private_bytes(static_key).public_key().public_bytes_raw().hex()\n        self.own_hello = {"pubkey": own, "site_id": site_id, **hello}',
+  ]),
+  fault('pubkey-private', 'session', 'HELLO: its pubkey is the private static key', [
+    SESSION,
+    'self.own_hello = {"pubkey": None, "site_id": site_id, **hello}',
+    'self.own_hello = {"pubkey": static_key.hex(), "site_id": site_id, **hello}',
+  ]),
+  fault(
+    'hub-answers-again',
+    'session',
+    ['repeats: a repeated message 1 is answered with another message 2', 'repeats: a part of the handshake'],
+    [
+      SESSION,
+      'if what in ("message 1", "later message") and self.state == "awaiting-message-1":',
+      'if what == "message 1" and self.state == "awaiting-message-3" or what in ("message 1", "later message") and self.state == "awaiting-message-1":',
+    ],
+  ),
+  fault(
+    'broker-port-in-16-bits',
+    'broker',
+    'port: it is kept in 16 bits, so that 65537 is taken for 1',
+    [MQTT, 'not 1 <= int(parts[3] or 1) <= 65535:', 'not 1 <= int(parts[3] or 1) & 0xFFFF <= 65535:'],
+    [MQTT, 'parts[3] and int(parts[3]), parts[4]', 'parts[3] and int(parts[3]) & 0xFFFF, parts[4]'],
+  ),
+  fault(
+    'port-in-32-bits',
+    'authorization',
+    'port: it is kept in 32 bits, so that 4294967297 is taken for 1',
+    [
+      AUTHORIZATION,
+      'not 1 <= int(parts[2] or 1) <= 65535:',
+      'not 1 <= int(parts[2] or 1) & 0xFFFFFFFF <= 65535:',
+    ],
+  ),
+  fault('port-with-a-sign', 'authorization', 'port: one beyond 32767 is refused', [
+    AUTHORIZATION,
+    'not 1 <= int(parts[2] or 1) <= 65535:',
+    'not 1 <= int(parts[2] or 1) <= 32767:',
+  ]),
+  fault('port-of-any-size', 'authorization', 'port: one beyond 65535 is taken', [
+    AUTHORIZATION,
+    'not 1 <= int(parts[2] or 1) <= 65535:',
+    'not 1 <= int(parts[2] or 1):',
+  ]),
+  fault('tls-turned-off', 'broker', 'broker: `tls` that is false turns TLS off', [
+    MQTT,
+    '    if scheme in WITH_TLS and not allow_plaintext:',
+    '    if flag_of(field_of(mqtt, ["tls"])) is False:\n        scheme = {"mqtts": "mqtt", "ssl": "mqtt", "wss": "ws"}.get(scheme, scheme)\n    if scheme in WITH_TLS and not allow_plaintext:',
+  ]),
+  fault('status-beside-any-in', 'topics', 'topics: a level `in` that is not the last one becomes `status`', [
+    MQTT,
+    'elif levels[-1] == "in":\n        levels[-1] = "status"',
+    'elif "in" in levels:\n        levels[levels.index("in")] = "status"',
+  ]),
+  fault(
+    'status-after-all',
+    'topics',
+    'topics: a status topic is made where the one to publish to has no level',
+    [
+      MQTT,
+      '    else:\n        return None\n    return "/".join(levels)',
+      '    elif len(levels) > 1:\n        levels[-1] = "status"\n    else:\n        return None\n    return "/".join(levels)',
+    ],
+  ),
+  fault('binary-metadata-empty', 'encode-binary', 'binary: empty metadata are written as no bytes', [
+    BINARY,
+    'metadata = canonical_json(metadata)',
+    'metadata = canonical_json(metadata) if metadata else b""',
+  ]),
+  fault('binary-metadata-as-is', 'decode-binary', 'binary: compressed metadata are not inflated', [
+    BINARY,
+    'inflate(text, max_inflated) if is_compressed else text',
+    'inflate(text, max_inflated) if is_compressed and code == "bad-payload" else text',
+  ]),
+  fault('binary-payload-as-is', 'decode-binary', 'binary: a compressed JSON payload is not inflated', [
+    BINARY,
+    'inflate(text, max_inflated) if is_compressed else text',
+    'inflate(text, max_inflated) if is_compressed and code == "bad-metadata" else text',
+  ]),
+  fault('binary-bit-unread', 'decode-binary', 'binary: the bit that tells compression is not read', [
+    BINARY,
+    'inflate(text, max_inflated) if is_compressed else text',
+    'text',
+  ]),
+  fault(
+    'binary-bytes-inflated',
+    'decode-binary',
+    'binary: the bytes of a message of the type bin are inflated',
+    [
+      BINARY,
+      'return type, metadata, payload, PAYLOAD_TYPES[payload_type]',
+      'return type, metadata, inflate(payload, max_inflated) if is_compressed else payload, PAYLOAD_TYPES[payload_type]',
+    ],
+  ),
+  fault(
+    'binary-checksum-unread',
+    'decode-binary',
+    'binary: the checksum of a zlib stream (Adler-32) is not',
+    [
+      BINARY,
+      'inflater = zlib.decompressobj()\n    try:\n        data = inflater.decompress(stream, most + 1)',
+      'inflater = zlib.decompressobj(-15)\n    try:\n        if len(stream) < 2 or stream[0] & 15 != 8 or int.from_bytes(stream[:2]) % 31:\n            raise zlib.error\n        data = inflater.decompress(stream[2:], most + 1)',
+    ],
+  ),
+  fault('binary-stream-cut', 'decode-binary', 'binary: a zlib stream that ends early is taken', [
+    BINARY,
+    'if len(data) > most or not inflater.eof:',
+    'if len(data) > most:',
+  ]),
+  fault(
+    'binary-type-unknown',
+    'decode-binary',
+    'binary: the code of the type cascade is refused as reserved',
+    [BINARY, '8: "cascade", ', '13: "cascade", '],
+  ),
+  fault('deadline-begun-again', 'policy', 'policy: the deadline of a state counts from the question for it', [
+    POLICY,
+    '        if state != self.session_state[0]:\n            self.session_state = (state, now)',
+    '        self.session_state = (state, now)',
+  ]),
+  fault('one-question-on-a-connection', 'link', 'questions: one waits for a question in another session', [
+    QUESTIONS,
+    'if each.sent_at is None and each.session not in busy:',
+    'if each.sent_at is None and not busy:',
+  ]),
+  fault(
+    'questions-without-turns',
+    'link',
+    'questions: one in a session in which another is in flight is sent',
+    [QUESTIONS, 'if each.sent_at is None and each.session not in busy:', 'if each.sent_at is None:'],
+  ),
+  fault('turn-kept-by-the-ended', 'link', 'questions: the next one in a session is not sent', [
+    QUESTIONS,
+    '        busy = set()\n',
+    '        self.ended = getattr(self, "ended", set()) | {each["requestId"][0] for each in decisions}\n        busy = {each.session for each in self.questions} if self.ended else set()\n',
+  ]),
+  fault('handled-before-speech', 'link', 'questions: `ovos.utterance.handled` ends one before any speech', [
+    QUESTIONS,
+    '"completion": ("completed", "handled"',
+    '"completion": ("handled", "handled"',
+  ]),
+  fault('retry-after-ignored', 'link', 'pauses: the time for which a server wants to be left alone', [
+    LINK,
+    'max(decision["after"], min(retry_after, self.policy.times["maxPause"]))',
+    'decision["after"]',
+  ]),
+  fault(
+    'failed-psk-forgotten',
+    'link',
+    'psk: one that did not open message 2 is left out of what is stored',
+    [
+      LINK,
+      'return self._replace(suspects=self.suspects | {hub})',
+      'return self._replace(psks={name: key for name, key in self.psks.items() if name != hub})',
+    ],
+  ),
 ];

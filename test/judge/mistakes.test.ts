@@ -310,6 +310,19 @@ test('recognises surrogates that are written one by one', () => {
   assert.match(causes.join(), /two surrogates/);
 });
 
+test('recognises halves of an escaped pair that are sorted and written one by one', () => {
+  const [text, got] = ['{"\\ue000":0,"\\ud83d\\ude00":0}', '7b22eda0bdedb880223a302c22ee8080223a307d'];
+  const causes = mistakesInCanonicalJson(text, got);
+  assert.match(causes.join(), /^surrogates: each half of an escaped pair is written by itself/);
+});
+
+test('tells a limit of all arrays and objects from a limit of those that are open', () => {
+  const all = mistakesInCanonicalJson(`[${'[],'.repeat(70)}0]`, undefined, 'json-depth');
+  assert.match(all.join(), /limit: arrays and objects that are closed again count too/);
+  const open = mistakesInCanonicalJson('[[0]]', undefined, 'json-depth');
+  assert.not.match(open.join(), /closed again/);
+});
+
 test('recognises three mistakes at once, as json.dumps of Python makes them', () => {
   const text = '{"b":[1.0,1e22],"a":"\\u00e9\\ud83d\\ude00"}';
   const got = toHex(Buffer.from('{"a": "\\u00e9\\ud83d\\ude00", "b": [1.0, 1e+22]}'));

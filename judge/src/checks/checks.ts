@@ -12,6 +12,7 @@ import {
   refutesAuthorization,
   refutesBroker,
   refutesNumber,
+  refutesPort,
   refutesTopics,
 } from '../mistakes/addresses.ts';
 import {
@@ -184,7 +185,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'endpoint',
     ['text', 'supported', 'requested', 'allowPlaintext'],
     ['protocol', 'url', 'tls'],
-    { mistakesIn: mistakesInPreference },
+    { mistakesIn: mistakesInPreference, refutes: refutesPort },
   ),
   AuthorizedUrl: { operation: 'authorization', check: checkAuthorizedUrl, refutes: refutesAuthorization },
   Disclosure: plain(

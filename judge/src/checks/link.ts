@@ -19,7 +19,22 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
         ordersOf(result),
         ordersOf(other),
       );
-      compare(where, result, other, mistakesInOrders(options, right.slice(0, index), result, other), said);
+      const before = right.slice(0, index);
+      const inTurns = mistakesInTurns(
+        steps[index],
+        before.flatMap(ordersOf),
+        ordersOf(result),
+        ordersOf(other),
+      );
+      const inLink = [
+        ...(isTooEarly(steps[index], options, ordersOf(result), ordersOf(other)) ? [NOT_AWAITED] : []),
+        ...(lacksPsk(options, before.flatMap(ordersOf), ordersOf(result), ordersOf(other))
+          ? [FORGOTTEN]
+          : []),
+      ];
+      const found = [...inTurns, ...inLink];
+      const causes = found.length > 0 ? found : mistakesInOrders(options, before, result, other);
+      compare(where, result, other, causes, said);
     }
   }
   compare('results', right.length, wrong.length);
@@ -91,7 +106,9 @@ export async function checkSchedule({ options, steps, results }: Vector, ask: As
     const [due, is] = [result, got[index]].map((each) => each?.decisions);
     const lists = [due, is].map((list) => (Array.isArray(list) ? (list as Orders) : []));
     const said = saidOfOrders(['decisions', 'a scheduler', inputOf(steps[index])], lists[0]!, lists[1]!);
-    compare(`results[${index}]`, result, got[index], [], said);
+    const before = (results as Fields[]).slice(0, index).flatMap(({ decisions }) => decisions as Orders);
+    const causes = mistakesInTurns(steps[index], before, lists[0]!, lists[1]!);
+    compare(`results[${index}]`, result, got[index], causes, said);
   }
   compare('results', results.length, got.length);
 }
@@ -103,6 +120,110 @@ function inputOf({ do: what, message }: Fields): string {
   } catch {
     return `\`${what}\``;
   }
+}
+
+const ONE_IN_ALL =
+  'questions: one waits for a question in another session; one at a time is in flight in each session, not on the connection';
+const NO_TURN =
+  'questions: one in a session in which another is in flight is sent at once; it waits for its turn';
+const NOT_NEXT =
+  'questions: the next one in a session is not sent when the one before it has ended, however it ended';
+
+interface Question {
+  readonly id: unknown;
+  readonly session: unknown;
+}
+
+/** The question that an order or a decision sends. */
+function sentBy(order: Fields | null): Question | undefined {
+  const { do: what, envelope, bytes } = order ?? {};
+  const sent = what === 'send' ? envelope : what === 'write' ? bytes : undefined;
+  const context = ((sent as Fields | undefined)?.payload as Fields | undefined)?.context as
+    | Fields
+    | undefined;
+  const id = context?.request_id;
+  return id === undefined ? undefined : { id, session: (context!.session as Fields | undefined)?.session_id };
+}
+
+/** The id of the question that an order or a decision ends. */
+function endedBy(order: Fields | null): unknown {
+  const { do: what, event, requestId } = order ?? {};
+  const told = what === 'tell' ? (event as Fields) : undefined;
+  return what === 'finish' ? requestId : told?.type === 'finish' ? told.requestId : undefined;
+}
+
+/**
+ * Questions that are not sent where it is their turn, or before.
+ * @param before - the right orders or decisions before this input
+ */
+function mistakesInTurns(input: Fields, before: Orders, due: Orders, got: Orders): Causes {
+  let inFlight: Question[] = [];
+  const ended: unknown[] = []; // sessions
+  const follow = (order: Fields | null): void => {
+    const question = sentBy(order);
+    if (question !== undefined) inFlight.push(question);
+    end(endedBy(order));
+  };
+  const end = (id: unknown): void => {
+    if (id === undefined) return;
+    ended.push(...inFlight.filter((other) => other.id === id).map(({ session }) => session));
+    inFlight = inFlight.filter((other) => other.id !== id);
+  };
+  for (const order of before) follow(order);
+  ended.length = 0;
+  if (input.do === 'cancel') end(input.requestId);
+  const ids = (orders: Orders): unknown[] => orders.map((order) => sentBy(order)?.id);
+  const isBusy = ({ session }: Question): boolean => inFlight.some((other) => other.session === session);
+  for (const order of due) {
+    const question = sentBy(order);
+    if (question !== undefined && !ids(got).includes(question.id) && !isBusy(question)) {
+      if (ended.includes(question.session)) return [NOT_NEXT, ...(inFlight.length > 0 ? [ONE_IN_ALL] : [])];
+      return inFlight.length > 0 ? [ONE_IN_ALL] : [];
+    }
+    follow(order);
+  }
+  const isHandled = String(input.message ?? '').includes('ovos.utterance.handled');
+  const isEnded = (order: Fields | null): boolean => endedBy(order) !== undefined;
+  if (due.length === 0 && got.some(isEnded) && (isHandled || input.do === 'received')) return [ENDED_EARLY];
+  const early = got.map(sentBy).find((question) => question && !ids(due).includes(question.id));
+  return early !== undefined && isBusy(early) ? [NO_TURN] : [];
+}
+
+const ENDED_EARLY =
+  'questions: `ovos.utterance.handled` ends one before any speech; until then some hubs speak later, so the question waits';
+const NOT_AWAITED =
+  'pauses: the time for which a server wants to be left alone (Retry-After, `retryAfter`) is not awaited; the next dial is no earlier';
+const FORGOTTEN =
+  'psk: one that did not open message 2 is left out of what is stored; it is suspect, and stays stored until another is proved';
+
+const MAX_PAUSE = 600_000; // by default, in milliseconds
+
+/** Whether the link dials before the server wants it. */
+function isTooEarly(input: Fields, options: Fields, due: Orders, got: Orders): boolean {
+  const { maxPause = MAX_PAUSE } = (options.policy ?? {}) as { maxPause?: number };
+  const least = Math.min(Number(input.retryAfter ?? 0), maxPause);
+  const [right, wrong] = [due, got].map((orders) => {
+    const events = orders.map((order) => order?.event as Fields | undefined);
+    return events.find((event) => event?.type === 'reconnect')?.after as number | undefined;
+  });
+  return right !== undefined && wrong !== undefined && right >= least && wrong < least;
+}
+
+/** Whether the keyring that is stored lacks a PSK, which nothing has replaced, after one has failed. */
+function lacksPsk(options: Fields, before: Orders, due: Orders, got: Orders): boolean {
+  const hasFailed = due.some((order) => (order?.event as Fields | undefined)?.error === 'psk-differs');
+  const keyrings = [...before, ...got]
+    .filter((order) => order?.do === 'store')
+    .map((order) => order!.keyring);
+  const stored = got.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
+  const earlier = (keyrings.at(-2) ?? options) as Fields;
+  const [names, left] = [earlier, stored].map((keyring) => Object.keys((keyring?.psks ?? {}) as object));
+  return (
+    hasFailed &&
+    stored !== undefined &&
+    !due.some((order) => order?.do === 'store') &&
+    left!.length < names!.length
+  );
 }
 
 const DERIVED =

@@ -3,6 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { show } from '../difference.ts';
 import { saidOfEvents } from '../mistakes/events.ts';
 import { mistakesInMessage1 } from '../mistakes/message-1.ts';
+import { publicKeyOf } from '../mistakes/noise-with-mistake.ts';
 import { contradictsParts, excessOf, mistakesInEphemeralKey, mistakesInHello } from '../mistakes/payload.ts';
 import {
   AFTER_READING,
@@ -332,6 +333,10 @@ const ASKED_AGAIN =
   'psk: it is requested anew where the pin is suspect; a KKpsk0 that failed says nothing about the PSK, so use the stored one';
 const ASKED = 'psk: it is requested although it is stored; use the stored one';
 const REPEATED = 'repeats: a part of the handshake that is repeated is not ignored; it changes nothing';
+const BEGUN_AGAIN =
+  'repeats: a later HANDSHAKE is answered with another message 1; the first one counts, and a repeat changes nothing';
+const ANSWERED_AGAIN =
+  'repeats: a repeated message 1 is answered with another message 2; the first one counts, and a repeat changes nothing';
 
 const LATEST = 'HELLO: another one before the HANDSHAKE is refused; it takes the place of the earlier one';
 
@@ -456,6 +461,8 @@ function mistakesInEvents(
   const form = mistakesInForms(types.length, got, opener);
   if (form.length > 0) return form;
   if (types.length === 0 && flags.includes('Repeat')) {
+    const answer = got.map((event) => noiseOf(event?.text)).find((noise) => noise?.msg !== undefined);
+    if (answer !== undefined) return [isHub ? ANSWERED_AGAIN : BEGUN_AGAIN];
     if (!flags.includes('LatestHello')) return [REPEATED];
     return has(got, 'close') ? [LATEST, REPEATED] : [];
   }
@@ -532,7 +539,11 @@ function checkSealed(where: string, expected: string, got: string, opener: Opene
   const isNormal = mistakesInHello(right).length === 0; // some vectors have a HELLO that lacks fields on purpose
   const causes =
     isHello && isNormal
-      ? [...mistakesInHello(wrong), ...mistakesInPubkey(right, wrong), ...mistakesInSessionId(right, wrong)]
+      ? [
+          ...mistakesInHello(wrong),
+          ...mistakesInPubkey(right, wrong, opener),
+          ...mistakesInSessionId(right, wrong),
+        ]
       : [];
   checkValue(`${where}, the sealed message`, right, wrong, () => causes);
   throw new Failure(
@@ -575,12 +586,26 @@ function mistakesInSessionId(right: unknown, wrong: unknown): Causes {
 }
 
 /** A client without an RSA key says `null`: hubs pin an empty string like a key. */
-function mistakesInPubkey(right: unknown, wrong: unknown): Causes {
-  const pubkey = (envelope: unknown): unknown =>
-    (envelope as { payload?: Fields } | undefined)?.payload?.pubkey;
-  return pubkey(right) === null && pubkey(wrong) === ''
-    ? ['HELLO: its pubkey is an empty string; without a key it is null']
-    : [];
+function mistakesInPubkey(right: unknown, wrong: unknown, { steps }: Opener): Causes {
+  const [due, is] = [right, wrong].map(
+    (envelope) => (envelope as { payload?: Fields } | undefined)?.payload?.pubkey,
+  );
+  if (due !== null) return [];
+  if (is === '') return ['HELLO: its pubkey is an empty string; without a key it is null'];
+  const key = typeof is === 'string' ? keyIn(is) : undefined;
+  const own = hexToBytes(String(steps[0]!.staticKey));
+  if (key === undefined || own?.length !== 32) return [];
+  if (equalBytes(key, own))
+    return [`HELLO: its pubkey is the private static key, which nobody may see; ${OF_RSA}`];
+  return equalBytes(key, publicKeyOf(own)) ? [`HELLO: its pubkey is the static key of Noise; ${OF_RSA}`] : [];
+}
+
+const OF_RSA = 'it is an RSA key in PEM, and null without one';
+
+/** The 32 bytes of a key in hexadecimal or base64. */
+function keyIn(text: string): Uint8Array | undefined {
+  const bytes = hexToBytes(text) ?? Buffer.from(text, 'base64');
+  return bytes.length === 32 ? bytes : undefined;
 }
 
 /** Two envelopes as JSON, with fields in any order; or unchanged. */

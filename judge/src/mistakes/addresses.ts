@@ -46,6 +46,8 @@ export function refutesFlags(test: Vector, cause: string): boolean {
 
 /** The known mistakes that lead to these wrong topics. */
 export function mistakesInTopics(test: Vector, response: Fields): Causes {
+  const ofSibling = mistakesInSibling(test, response);
+  if (ofSibling.length > 0) return ofSibling;
   const ofIssued = mistakesInIssued(test, response);
   if (ofIssued.length > 0)
     return ofIssued.includes(OUT_OF_SCOPE) ? [...ofIssued, ...mistakesInScope(test)] : ofIssued;
@@ -64,6 +66,25 @@ const ISSUED_UNREAD =
   'topics: issued topics are not used where others can be derived; an issued one takes precedence';
 const OUT_OF_SCOPE = 'topics: an issued topic outside the scope of the client is used; it is refused';
 const BAD_ISSUED = 'topics: an issued topic that is not valid for publishing is used; it is refused';
+
+const SIBLING_ANYWHERE =
+  'topics: a level `in` that is not the last one becomes `status`; only the first c2s does, or a last level in';
+const SIBLING_NONE =
+  'topics: a status topic is made where the one to publish to has no level c2s, and no last level in; then there is none';
+
+/** A status topic that is made of the one to publish to, although it cannot be. */
+function mistakesInSibling({ error, mqtt }: Vector, { status }: Fields): Causes {
+  const publish = ISSUED.publish!.map((field) => mqtt?.[field]).find((value) => typeof value === 'string');
+  if (error !== 'no-topics' || typeof status !== 'string' || publish === undefined) return [];
+  const levels = levelsOf(publish);
+  const at = levels.indexOf('in');
+  if (levels.includes('c2s') || at === levels.length - 1) return [];
+  const isReplaced =
+    levelsOf(status).join() === levels.map((level) => (level === 'in' ? 'status' : level)).join();
+  const isFirst =
+    levelsOf(status).join() === levels.map((level, index) => (index === at ? 'status' : level)).join();
+  return at >= 0 && (isReplaced || isFirst) ? [SIBLING_ANYWHERE] : [SIBLING_NONE];
+}
 
 /** Issued topics that are not used, or used although they must not be. */
 function mistakesInIssued({ mqtt, error, ...test }: Vector, response: Fields): Causes {
@@ -264,6 +285,59 @@ function mistakenHash(right: string, got: string, fields: readonly unknown[]): s
   return other === undefined ? undefined : `another field than the access key is hashed; ${rule}`;
 }
 
+const MOST_PORT = 65535n;
+const MOST_SIGNED = 32767n;
+const PORT_TAKEN = 'port: one beyond 65535 is taken; ports are 1 to 65535';
+const PORT_SIGNED = 'port: one beyond 32767 is refused, as in 16 bits with a sign; ports go up to 65535';
+const PORT_ZERO = 'port: 0 is taken; ports are 1 to 65535';
+const WIDTHS = [16, 32, 64];
+const portWraps = (bits: number): string =>
+  `port: it is kept in ${bits} bits, so that ${2n ** BigInt(bits) + 1n} is taken for 1; a port beyond 65535 is refused`;
+const MOST_DIGITS = 5; // of a port, which an implementation may count
+
+/** The port in the address of a test. */
+function portIn({ address, mqtt, text }: Vector): bigint | undefined {
+  const given = [address, mqtt?.endpoint, text].find((value) => typeof value === 'string');
+  const [, digits] = /:\/\/[^/?#"\s]*:(\d+)(?=[/?#"]|$)/.exec(given ?? '') ?? [];
+  return digits === undefined ? undefined : BigInt(digits);
+}
+
+/** Whether a port becomes a port of these bits. */
+function isWrapped(port: bigint, bits: number, most = MOST_PORT): boolean {
+  const wrapped = BigInt.asUintN(bits, port);
+  return port > MOST_PORT && wrapped > 0n && wrapped <= most;
+}
+
+/** Why an address is taken, or refused, for its port. */
+export function mistakesInPort(test: Vector, { error, port: got }: Fields): string[] {
+  const port = portIn(test);
+  if (port === undefined) return [];
+  if (test.error === undefined) return error === BAD && port > MOST_SIGNED ? [PORT_SIGNED] : [];
+  if (test.error !== BAD || error !== undefined) return [];
+  if (port === 0n) return [PORT_ZERO];
+  if (port <= MOST_PORT) return [];
+  const fitting = WIDTHS.filter(
+    (bits) => isWrapped(port, bits) && (got === undefined || got === Number(BigInt.asUintN(bits, port))),
+  );
+  const isTold = got !== undefined && fitting.length > 0;
+  return [...(isTold ? [] : [PORT_TAKEN]), ...fitting.map(portWraps)];
+}
+
+/** Whether the right response to this test rules out the cause. */
+export function refutesPort(test: Vector, cause: string): boolean {
+  const port = portIn(test);
+  if (port === undefined) return false;
+  if (test.error === undefined) return cause === PORT_SIGNED && port > MOST_SIGNED;
+  if (test.error !== BAD) return false;
+  if (port <= MOST_PORT) return port === 0n && cause === PORT_ZERO;
+  const bits = WIDTHS.find((bits) => portWraps(bits) === cause);
+  if (bits === undefined) return cause === PORT_TAKEN;
+  const isLong = bits === 16 && String(port).length > MOST_DIGITS;
+  return !isLong && isWrapped(port, bits, MOST_SIGNED);
+}
+
+const BAD = 'bad-endpoint';
+
 export const TLS_IGNORED = 'broker: `tls` is ignored; it turns mqtt: into mqtts: and ws: into wss:';
 
 const PORTS: Readonly<Record<string, number>> = { mqtt: 1883, mqtts: 8883, ws: 80, wss: 443 };
@@ -277,7 +351,12 @@ const isOfScheme = (cause: string): boolean => cause.startsWith('broker: the sch
 
 /** Whether the right response to this test rules out a cause about brokers. */
 export function refutesBroker(test: Vector, cause: string): boolean {
-  return (test.error === undefined && unknownScheme(test) === cause) || refutesFlags(test, cause);
+  return (
+    (test.error === undefined && unknownScheme(test) === cause) ||
+    (cause === TURNED_OFF && isTurnedOff(test, { tls: false })) ||
+    refutesFlags(test, cause) ||
+    refutesPort(test, cause)
+  );
 }
 
 /** Whether this test is refused although its address has another scheme than the one of the cause. */
@@ -289,14 +368,25 @@ export function contradictsBroker(
   return isOfScheme(cause) && refuses === true && unknownScheme(test) !== cause;
 }
 
+const TURNED_OFF = 'broker: `tls` that is false turns TLS off; it turns nothing off, and the scheme decides';
+
+/** Whether a flag that is false has made the address one without TLS. */
+function isTurnedOff({ mqtt, tls, error }: Vector, response: Fields): boolean {
+  const isPlain = response.error === 'plaintext-endpoint' || response.tls === false;
+  const isFalse = mqtt?.tls === false || /^(?:0|false|no|off)$/i.test(String(mqtt?.tls));
+  return error === undefined && tls === true && isPlain && isFalse;
+}
+
 /** The known mistakes that lead to this wrong broker. */
 export function mistakesInBroker(test: Vector, response: Fields): Causes {
-  if (test.error !== undefined) return [];
+  const ofPort = mistakesInPort(test, response);
+  if (test.error !== undefined) return ofPort;
+  if (isTurnedOff(test, response)) return [TURNED_OFF];
   const isPlain = response.error === 'plaintext-endpoint' || (response.tls !== test.tls && !response.error);
   const isUnread = isPlain && /^(?:mqtt|ws):/i.test(test.mqtt?.endpoint);
   const inFlag = [...(test.tls && test.mqtt?.tls ? [TLS_IGNORED] : []), ...mistakesInWord(test)];
   if (isUnread && inFlag.length > 0) return inFlag;
-  if (response.error === 'bad-endpoint') return [unknownScheme(test)];
+  if (response.error === BAD) return [...ofPort, unknownScheme(test)];
   if (response.error !== undefined) return response.error === 'identity-field' ? mistakesInWord(test) : [];
   const wrong = ['url', 'host', 'port', 'tls'].filter((name) => response[name] !== test[name]);
   const scheme = test.url.replace(/:.*/, '');
@@ -493,8 +583,9 @@ function mistakesInUrl({ url, address, userAgent, accessKey }: Vector, got: stri
 const QUERY_LOST = 'authorization: the other fields of the query are left out; they stay as they are';
 
 /** The known mistakes in the authorization in this URL. */
-export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
-  if (typeof url !== 'string') return [];
+export function mistakesInAuthorization(test: Vector, { url, error }: Fields): Causes {
+  const ofPort = mistakesInPort(test, { error });
+  if (typeof url !== 'string' || ofPort.length > 0) return ofPort;
   const alone = String(test.url).replace(/\?.*/, '?') + field(both(test.userAgent, test.accessKey));
   if (test.url !== undefined && upperCaseEscapes(alone) === upperCaseEscapes(url)) return [QUERY_LOST];
   const inField = AUTHORIZATIONS.filter((mistake) => isWrittenWith(mistake, test, url));
@@ -504,6 +595,7 @@ export function mistakesInAuthorization(test: Vector, { url }: Fields): Causes {
 
 /** Whether writing the right URL of this test rules out the mistake. */
 export function refutesAuthorization(test: Vector, cause: string): boolean {
+  if (refutesPort(test, cause)) return true;
   const mistake = AUTHORIZATIONS.find((mistake) => cause === `authorization: ${mistake.cause}`);
   if (test.url === undefined) return false;
   if (mistake !== undefined) return !isWrittenWith(mistake, test, test.url);

@@ -1,5 +1,5 @@
 /** What is wrong in the head of a binary message, which is not made of whole bytes. */
-import { inflateRawSync } from 'node:zlib';
+import { inflateRawSync, inflateSync } from 'node:zlib';
 import type { Fields } from '../adapter.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
@@ -30,11 +30,13 @@ export function mistakesInBinary(test: Vector, { message: got }: Fields): Causes
     at += bits;
   }
   const length = Number.parseInt(a.slice(at, at + 8), 2);
+  if (test.metadata === '{}' && Number.parseInt(b.slice(at, at + 8), 2) === 0) return [EMPTY_LEFT_OUT];
   return length === Number.parseInt(b.slice(at, at + 8), 2)
     ? []
     : ['binary: the length of the metadata is wrong; it is that of its JSON, in bytes'];
 }
 
+const EMPTY_LEFT_OUT = 'binary: empty metadata are written as no bytes; they are written as {}';
 const MOST = 255;
 const TOO_LONG = 'binary: metadata of more than 255 bytes is written; its length has one byte';
 const CHARACTERS =
@@ -63,19 +65,76 @@ const NOT_INFLATED = 'binary: what is compressed is refused; it is a zlib stream
 const TOO_MUCH =
   'limit: a stream that inflates to no more than is allowed is refused; the limit itself is allowed';
 
+const EACH = 'the metadata and a JSON payload are a zlib stream each';
+const METADATA_AS_IS = `binary: compressed metadata are not inflated; ${EACH}`;
+const PAYLOAD_AS_IS = `binary: a compressed JSON payload is not inflated; ${EACH}`;
+const BIT_UNREAD = `binary: the bit that tells compression is not read; ${EACH} if it is set`;
+const BYTES_INFLATED =
+  'binary: the bytes of a message of the type bin are inflated; with the bit set, its metadata alone are compressed';
+const CHECKSUM = 'binary: the checksum of a zlib stream (Adler-32) is not compared; a wrong one is refused';
+const CUT_TAKEN = 'binary: a zlib stream that ends early is taken; it ends with a checksum of 4 bytes';
+
+/** What JSON is refused as that is still compressed. */
+const AS_JSON: readonly unknown[] = ['bad-utf8', 'bad-json', 'bad-metadata', 'bad-payload'];
+
+/** What is not inflated where that is refused as JSON. */
+function notInflated({ message, msgType }: Vector): Causes {
+  if (msgType === BYTES) return [METADATA_AS_IS, BIT_UNREAD];
+  const isAlone = String(message).slice(2, 4) === '00'; // no metadata
+  return [...(isAlone ? [] : [METADATA_AS_IS]), PAYLOAD_AS_IS, BIT_UNREAD];
+}
+
+const BYTES = 'bin';
+
 /** The mistakes in reading a message that is compressed. */
 export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes {
-  const { message } = test;
+  const { message, flags } = test;
   const right = test.error;
-  if (right === 'bad-compression' && error === undefined) return isRaw(message) ? [RAW, RAW_TOO] : [];
+  const isOfBit = flags.includes('Compressed') && AS_JSON.includes(error);
+  if (isOfBit && (right === undefined || right === 'bad-compression'))
+    return [...(faultIn(message) === CUT_TAKEN ? [CUT_TAKEN] : []), ...notInflated(test)];
+  if (right === 'bad-compression' && error === undefined) {
+    const fault = faultIn(message);
+    return fault !== undefined ? [...new Set([fault, CHECKSUM])] : isRaw(message) ? [RAW, RAW_TOO] : [];
+  }
+  if (right === undefined && error === 'reserved-code') return reservedTypes(test);
   if (right !== undefined || error !== 'bad-compression') return [];
+  if (test.msgType === BYTES) return [BYTES_INFLATED, RAW, NOT_INFLATED];
   return test.maxInflated !== undefined ? [TOO_MUCH, RAW, NOT_INFLATED] : [RAW, NOT_INFLATED];
 }
 
 /** Whether the right response to this message rules out the cause. */
-export function refutesReadingBinary({ message, flags, error }: Vector, cause: string): boolean {
-  if (error === undefined && flags.includes('Compressed')) return cause === RAW || cause === NOT_INFLATED;
-  return error === 'bad-compression' && isRaw(message) && (cause === RAW || cause === RAW_TOO);
+export function refutesReadingBinary(test: Vector, cause: string): boolean {
+  const { message, flags, error, msgType } = test;
+  if (error === undefined && flags.includes('Compressed')) {
+    const isOfBytes = cause === BYTES_INFLATED && msgType === BYTES;
+    return cause === RAW || cause === NOT_INFLATED || isOfBytes || notInflated(test).includes(cause);
+  }
+  if (error === undefined && reservedTypes(test).includes(cause)) return true;
+  if (error !== 'bad-compression') return false;
+  return cause === faultIn(message) || (isRaw(message) && (cause === RAW || cause === RAW_TOO));
+}
+
+/** What is taken for a reserved code. */
+function reservedTypes({ msgType, binType }: Vector): Causes {
+  const types = [`the type ${msgType}`, ...(binType === undefined ? [] : [`the payload type ${binType}`])];
+  return types.map((type) => `binary: the code of ${type} is refused as reserved`);
+}
+
+/** What is wrong in the last zlib stream of a message. */
+function faultIn(digits: unknown): string | undefined {
+  const bytes = Buffer.from(String(digits), 'hex');
+  const heads = Array.from(bytes, (_byte, at) => at).filter((at) => isHead(bytes.subarray(at, at + 2)));
+  const at = heads.at(-1);
+  if (at === undefined) return undefined;
+  try {
+    inflateSync(bytes.subarray(at));
+    return undefined;
+  } catch (error) {
+    const { code, message } = error as { readonly code?: string; readonly message: string };
+    if (code === 'Z_BUF_ERROR') return CUT_TAKEN;
+    return /data check/.test(message) ? CHECKSUM : undefined;
+  }
 }
 
 const GZIP = Buffer.from([0x1f, 0x8b, 8]);

@@ -3,7 +3,7 @@ import type { Fields } from '../adapter.ts';
 import { OFFERED_SUITES } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
-import { TLS_IGNORED } from './addresses.ts';
+import { mistakesInPort, TLS_IGNORED } from './addresses.ts';
 
 interface Mistake {
   readonly cause: string;
@@ -87,10 +87,10 @@ const UNSUPPORTED_REPLACED =
 const PLAINTEXT_TAKEN = 'plaintext: an address without TLS is taken although the caller does not allow it';
 
 /** An endpoint of the wrong protocol. */
-export function mistakesInPreference(
-  { protocol, requested, tls, text, error }: Vector,
-  { protocol: got }: Fields,
-): Causes {
+export function mistakesInPreference(test: Vector, { protocol: got, error: refused }: Fields): Causes {
+  const { protocol, requested, tls, text, error } = test;
+  const ofPort = mistakesInPort(test, { error: refused });
+  if (ofPort.length > 0) return ofPort;
   if (error === 'unsupported-protocol' && typeof got === 'string')
     return [got === requested ? UNSUPPORTED_TAKEN : UNSUPPORTED_REPLACED];
   if (error === 'plaintext-endpoint' && typeof got === 'string') return [PLAINTEXT_TAKEN];
@@ -282,12 +282,10 @@ function drawn(pause: number, random: string): { limit: number; draw: number; in
 const LEAST_DRAW = 2 ** 20;
 
 /** The known mistakes that lead to these pauses of a policy. */
-export function mistakesInPauses(
-  { random = [], results = [], options, steps = [] }: Vector,
-  { results: got, error }: Fields,
-): Causes {
+export function mistakesInPauses(test: Vector, { results: got, error }: Fields): Causes {
+  const { random = [], results = [], options, steps = [] } = test;
   if (error !== undefined) return runsOut(results, random, error) ? [RUNS_OUT] : [];
-  const inDeciding = mistakesInDeciding(steps, results, got);
+  const inDeciding = mistakesInDeciding(test, got);
   if (inDeciding.length > 0) return inDeciding;
   const [rights, others] = [pausesIn(results, random), pausesIn(got, random)];
   if (rights === undefined || others === undefined || rights.length !== others.length) return [];
@@ -318,14 +316,20 @@ export function mistakesInPauses(
 }
 
 /** What the first wrong result decides, if it is no pause. */
-function mistakesInDeciding(steps: readonly Fields[], results: readonly Fields[], got: unknown): Causes {
+function mistakesInDeciding({ steps = [], results = [], options }: Vector, got: unknown): Causes {
+  const deadlines = options?.deadlines as Fields | undefined;
   if (!Array.isArray(got)) return [];
-  const index = results.findIndex((result, at) => JSON.stringify(result) !== JSON.stringify(got[at]));
+  const index = (results as Fields[]).findIndex(
+    (result, at) => JSON.stringify(result) !== JSON.stringify(got[at]),
+  );
   const [step, due, is] = [steps[index], results[index], got[index] as Fields | null | undefined];
   if (step === undefined || due === undefined || !is) return [];
   if (step.do === 'begin') return mistakesInBeginning(due.options, is.options);
   if (step.do === 'deadline' && due.deadline !== is.deadline)
-    return [`policy: the deadline in ${step.state} is ${is.deadline} where it is ${due.deadline}`];
+    return [
+      ...(isAnew(deadlines, steps, results, got) ? [COUNTS_ANEW] : []),
+      `policy: the deadline in ${step.state} is ${is.deadline} where it is ${due.deadline}`,
+    ];
   const { type, error } = (step.event ?? {}) as Fields;
   const [right, wrong] = [due, is].map(
     ({ decision }) => (decision as Fields | null | undefined)?.do ?? 'nothing',
@@ -334,6 +338,24 @@ function mistakesInDeciding(steps: readonly Fields[], results: readonly Fields[]
   return [
     `policy: after ${type === 'ended' ? `an end with ${error}` : type} it says ${wrong} where ${right} is due`,
   ];
+}
+
+const COUNTS_ANEW =
+  'policy: the deadline of a state counts from the question for it; it counts from when the state began';
+
+const DEADLINE = 30_000; // by default, in milliseconds
+
+/** Whether each deadline that is wrong is a whole one. */
+function isAnew(
+  deadlines: Fields | undefined,
+  steps: readonly Fields[],
+  results: readonly Fields[],
+  got: readonly unknown[],
+): boolean {
+  return steps.every(({ do: what, state }: Fields, at: number) => {
+    const [due, is] = [results[at], got[at]].map((result) => (result as Fields | null)?.deadline);
+    return what !== 'deadline' || due === is || is === (deadlines?.[String(state)] ?? DEADLINE);
+  });
 }
 
 function mistakesInBeginning(right: unknown, wrong: unknown): Causes {

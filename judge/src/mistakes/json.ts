@@ -367,6 +367,13 @@ const STYLES: readonly Style[] = [
     string: replaced,
   },
   {
+    cause:
+      'surrogates: each half of an escaped pair is written by itself, in 3 bytes (CESU-8); the two are one character, of 4 bytes',
+    when: hasEscapedPair,
+    sort: (keys) => keys.sort(),
+    encode: surrogatesAsUtf8,
+  },
+  {
     cause: 'escapes: \\u0008 and \\u000c are written instead of \\b and \\f',
     string: writeEscapeAs({ '\\b': '\\u0008', '\\f': '\\u000c' }),
   },
@@ -548,10 +555,27 @@ function causesOf(text: string, got: string, written: (style: Partial<Style>) =>
 /** The known mistakes under which the canonical form of this JSON text is `got`. */
 export function mistakesInCanonicalJson(text: string, got: unknown, error?: unknown): Causes {
   const value = parseJson(text);
-  if (error === 'json-depth') return [DEPTH_SHORT];
+  if (error === 'json-depth')
+    return containersIn(text) > MOST_OPEN ? [DEPTH_SHORT, DEPTH_TOTAL] : [DEPTH_SHORT];
   if (error !== undefined) return [...(isContainer(value) ? [] : [SCALARS]), ...strictnesses(text)];
   if (typeof got !== 'string') return [];
   return causesOf(text, got, (style) => write(value, style));
+}
+
+const MOST_OPEN = 64;
+const DEPTH_TOTAL =
+  'limit: arrays and objects that are closed again count too; up to 64 may be open at once, and any number in all';
+
+const containersIn = (text: string): number => withoutStrings(text).match(/[[{]/g)?.length ?? 0;
+
+/** How many arrays and objects of a JSON text are open at once, at most. */
+function depthOf(text: string): number {
+  let [open, most] = [0, 0];
+  for (const sign of withoutStrings(text)) {
+    if (sign === '[' || sign === '{') most = Math.max(most, ++open);
+    else if (sign === ']' || sign === '}') open--;
+  }
+  return most;
 }
 
 /** How two JSON texts differ token by token, where no known mistake explains it. */
@@ -794,6 +818,8 @@ export function refutesCanonicalJson(test: Vector, cause: string): boolean {
   if (cause === ACCEPTED['json-depth'] && String(text).length > NEARLY_64) return false;
   if (canonical === undefined) return otherErrors === undefined && mistakesInAccepting(test).includes(cause);
   if (cause === SCALARS) return !isContainer(parseJson(text));
+  if (cause === DEPTH_SHORT) return depthOf(text) === MOST_OPEN;
+  if (cause === DEPTH_TOTAL) return containersIn(text) > MOST_OPEN;
   const strictness = STRICTNESSES.find((mistake) => strictCause(mistake.cause) === cause);
   if (strictness !== undefined) return strictness.has(text);
   const style = STYLES.find((style) => style.cause === cause);

@@ -15,6 +15,7 @@ import {
   ownField,
   type Pattern,
   parseEnvelope,
+  parseJson,
   protocolName,
   type Suite,
   utf8ToBytes,
@@ -29,8 +30,11 @@ type Payloads = readonly JsonObject[];
 
 interface Candidate {
   readonly cause: string;
-  /** The prologue without the protocol name. */
-  bind(hellos: Payloads, offers: Payloads): Uint8Array[];
+  /**
+   * The prologue without the protocol name.
+   * @param wholes - the latest HELLO and the latest HANDSHAKE, as envelopes
+   */
+  bind(hellos: Payloads, offers: Payloads, wholes: readonly [JsonObject, JsonObject]): Uint8Array[];
 }
 
 const HELLO_FIELDS = ['node_id'];
@@ -86,6 +90,18 @@ const CANDIDATES: readonly Candidate[] = [
     bind: (hellos, offers) => [envelope('hello', last(hellos)), envelope('shake', last(offers))],
   },
   {
+    cause: 'it binds whole envelopes; it binds their payloads',
+    bind: (_hellos, _offers, wholes) => wholes.map((whole) => canonicalJson(whole)),
+  },
+  {
+    cause: 'it binds the whole envelope of HELLO; it binds its payload',
+    bind: (_hellos, offers, [hello]) => [canonicalJson(hello), canonicalJson(last(offers))],
+  },
+  {
+    cause: 'it binds the whole envelope of HANDSHAKE; it binds its payload',
+    bind: (hellos, _offers, [, offer]) => [canonicalJson(last(hellos)), canonicalJson(offer)],
+  },
+  {
     cause: UNSORTED,
     bind: (hellos, offers) => [ordinary(last(hellos)), ordinary(last(offers))],
   },
@@ -102,6 +118,10 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
     const payloads = (wanted: string): Payloads =>
       envelopes.filter(({ type }) => type === wanted).map(({ payload }) => payload);
     const [hellos, offers] = [payloads('hello'), payloads('shake')];
+    const whole = (wanted: string): JsonObject => {
+      const at = envelopes.map(({ type }) => type).lastIndexOf(wanted);
+      return parseJson(String(received[at]!.text)) as JsonObject;
+    };
     const [pattern, suite] = [noise.pattern as Pattern, noise.suite as Suite];
     const nameOf = (pattern: Pattern, suite: Suite): Uint8Array => utf8ToBytes(protocolName(pattern, suite));
     const keys = pattern === 'KKpsk0' ? keysOf(steps, last(hellos)) : undefined;
@@ -123,9 +143,11 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
       ];
     }
     const found = CANDIDATES.filter(
-      ({ bind }) => opened(...bind(hellos, offers), nameOf(pattern, suite)) !== undefined,
+      ({ bind }) =>
+        opened(...bind(hellos, offers, [whole('hello'), whole('shake')]), nameOf(pattern, suite)) !==
+        undefined,
     );
-    if (found.length > 0) return found.map(causeOf);
+    if (found.length > 0) return [...new Set(found.map(causeOf))];
     const lacking = [
       ...without(last(hellos)).map(
         ([name, rest]) => [`${name || 'the empty name'} of HELLO`, rest, right[1]!] as const,

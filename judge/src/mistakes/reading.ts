@@ -305,7 +305,9 @@ function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
   const isKk = got.some((event) => patternIn(event?.text) === 'KKpsk0');
   if (isKk && closeOf(expected) === 'no-common-pattern' && isSuspect(point)) return [SUSPECT];
   if ((isLost || isNew('psk-needed')) && isOfLatest(point)) return [FIRST_HELLO, FIRST_NODE_ID];
-  if (isFoundWrongly || isLost) return changesOf(hubsIn(open.pins), nodeId, isLost, lookupCause);
+  const ofPart = isFoundWrongly && hubsIn(open.pins).some((known) => isPart(known, nodeId)) ? [BY_PART] : [];
+  if (isFoundWrongly || isLost)
+    return [...changesOf(hubsIn(open.pins), nodeId, isLost, lookupCause), ...ofPart];
   const isAsked = isNew('psk-needed');
   const isUnasked = has(expected, 'psk-needed') && has(got, 'transmit');
   if (!isAsked && !isUnasked) return [];
@@ -313,6 +315,12 @@ function mistakesInLookup(point: Point, expected: Events, got: Events): Causes {
   const ofOther = isUnasked && known.length > 0 ? [OF_OTHER_HUB] : [];
   return [...changesOf(known, nodeId, isAsked, pskCause), ...ofOther];
 }
+
+const BY_PART =
+  'pins: they are looked up by the beginning of the node id (strncmp of C); a whole one is compared with a whole one';
+
+const isPart = (known: string, nodeId: string): boolean =>
+  known !== nodeId && (known.startsWith(nodeId) || nodeId.startsWith(known));
 
 /** The changes after which a node id that is known is not, or the other way round. */
 function changesOf(
