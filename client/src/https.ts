@@ -131,7 +131,7 @@ export function connect(options: NodeOptions): Client {
       await call('POST', 'disconnect');
       check(await call('POST', 'connect'));
       let pause = SHORTEST_PAUSE;
-      while (isOpen || outgoing.length > 0) {
+      for (;;) {
         for (const data of outgoing.splice(0)) {
           check(await call('POST', 'send_message', formOf(data)));
           pause = SHORTEST_PAUSE;
@@ -166,7 +166,6 @@ export function connect(options: NodeOptions): Client {
     }
 
     earlier = earlier.then(carry).catch((error: unknown) => {
-      isOpen = false;
       if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
       else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter) });
     });

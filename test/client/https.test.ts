@@ -434,6 +434,17 @@ test('closes its connections to the server at the end', async () => {
   assert.is(await sockets(), 0);
 });
 
+test('the connection to the server gathers no listeners with its requests', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', note);
+  const hub = new Hub();
+  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+  for (let i = 0; i < 12; i++) await client.ask('hello');
+  process.off('warning', note);
+  assert.equal(warnings, []);
+});
+
 test('trusts the authority that ca names', async () => {
   const { key, cert, ca } = await localhostCertificate();
   const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(503).end());
@@ -491,6 +502,9 @@ const responses: [string, Response, string?][] = [
   ['nothing', { status: 200, body: '' }],
   ['JSON that is no object', { status: 200, body: 'null' }],
   ['no list', {}],
+  ['that the hub knows no connection', { error: 'Client is not connected' }, 'dropped'],
+  ['that it knows none, with the status 409', { status: 409, body: '{"messages":[]}' }, 'dropped'],
+  ['the error of another server', { status: 404, body: '{"error":"no such path"}' }],
   ['a list of numbers', { messages: [1, 2] }],
   ['a member of the prototype', { status: 200, body: '{"__proto__": {"messages": []}}' }],
   ['a text with a quotation mark', { messages: [`"${'x'.repeat(5000)}`] }, 'bad-json'],

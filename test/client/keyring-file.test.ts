@@ -276,6 +276,19 @@ test('writes the file only if its contents change', () => {
   assert.is(statSync(path).ino, ino);
 });
 
+test('opens a keyring that exists without writing, to spare flash memory', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY);
+  let writes = 0;
+  const writeSync = (...given: Parameters<typeof fs.writeSync>): number => {
+    writes++;
+    return original(...given);
+  };
+  const { writeSync: original } = fs;
+  replacing({ writeSync } as Partial<typeof fs>, () => new KeyringFile(path, ACCESS_KEY));
+  assert.is(writes, 0);
+});
+
 test('a file that a person has reformatted stays as it is if nothing changes', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

@@ -170,6 +170,21 @@ test('reads a packet whose length is padded to four bytes', async () => {
   assert.equal((await outcome(dial(url))).received, ['{}']);
 });
 
+test('reads packets that arrive in two parts, wherever they are split', async () => {
+  const packet = Buffer.concat([publish('elsewhere', 67), Buffer.alloc(67, 0xff)]); // read as a length, it would be too long
+  const url = await broker(async (socket, topic) => {
+    socket.setNoDelay();
+    for (let at = 1; at < packet.length; at++) {
+      for (const part of [packet.subarray(0, at), packet.subarray(at)]) {
+        socket.write(part);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+    }
+    socket.write(Buffer.concat([packet, publish(topic, 2), Buffer.from('{}')]));
+  });
+  assert.equal((await outcome(dial(url))).received, ['{}']);
+});
+
 test('ends the connection at the length of a packet that is too long, also if it comes in two parts', async () => {
   const url = await broker((socket) => {
     socket.write(Uint8Array.of(0x30, 0xff, 0xff));
