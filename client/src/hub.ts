@@ -57,7 +57,7 @@ export interface Hub {
   readonly connections: ReadonlySet<HubConnection>;
   /** Drops all connections silently, as a network does. */
   cut(): void;
-  /** Drops all connections, and accepts no more. */
+  /** Drops all connections, tells the end of each, and accepts no more. */
   stop(): Promise<void>;
 }
 
@@ -107,8 +107,9 @@ export function createHub(options: WebSocketHubOptions): Hub {
     connections,
     cut,
     async stop() {
+      const stopped = new Promise((resolve) => sockets.close(resolve)); // after the last WebSocket has closed
       cut();
-      sockets.close();
+      await stopped;
     },
     upgrade(request, socket, head) {
       if (sockets.clients.size >= maxConnections) {
