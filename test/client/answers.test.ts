@@ -195,6 +195,16 @@ test('a question has its own site, or else that of the identity', async () => {
   assert.equal(sites, ['lobby', 'kitchen']);
 });
 
+test('an empty field of a question does not count as a missing one', async () => {
+  const world = newWorld();
+  const client = world.start({ lang: 'de-de' });
+  await client.ask({ text: 'hello', siteId: '' });
+  assert.not.ok('site_id' in (world.asked.session as object)); // it names no site
+  for (const empty of [{ lang: '' }, { sessionId: '' }]) {
+    assert.is(await client.ask({ text: 'hello', ...empty }).catch(codeOf), 'bad-argument');
+  }
+});
+
 test('a question that the hub does not answer has a message for a person', async () => {
   const world = newWorld();
   world.isMute = true;

@@ -1,5 +1,6 @@
 /** Derivations of the PSK: one at a time, since each takes 64 MiB, none that nobody needs, and in a worker. */
 import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import { HubSession } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -11,7 +12,7 @@ import type { Derive } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
 import { PASSWORD } from '../world/keys.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
-import { endWorlds, HUB_STATIC, newWorld, PSK, until } from './world.ts';
+import { endWorlds, HUB_STATIC, newWorld, PSK, soon, until } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -149,6 +150,25 @@ test('the worker on Node.js ends when its derivation is stopped', async () => {
     () => {},
   );
   assert.is(process.getActiveResourcesInfo().includes('Worker'), false);
+});
+
+test('a derivation on Node.js is over when its worker has ended, with its memory', async () => {
+  const { terminate } = Worker.prototype;
+  let hasEnded = false;
+  Worker.prototype.terminate = async function (this: Worker) {
+    this.once('exit', () => {
+      hasEnded = true;
+    });
+    return terminate.call(this);
+  };
+  const stopper = new AbortController();
+  try {
+    const derived = deriveInWorker(PASSWORD, randomBytes(32), () => stopper.abort(), stopper.signal);
+    await soon(derived.catch(() => {}));
+    assert.ok(hasEnded);
+  } finally {
+    Worker.prototype.terminate = terminate;
+  }
 });
 
 test('the worker on Node.js passes on what went wrong in it', async () => {

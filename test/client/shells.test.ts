@@ -30,7 +30,7 @@ import { WebSocket } from 'ws';
 import type { ClientEvent } from '../../client/dist/options.js';
 import { DERIVED, NODE_ID, PASSWORD } from '../world/keys.ts';
 import { AnyHub, type Behaviour, type Seen } from './any-hub.ts';
-import { impatient, soon, Timers, until } from './world.ts';
+import { impatient, soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
 
 const tls = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
@@ -903,23 +903,37 @@ test('mqtt: the time that the broker has to say goodbye is over when it has', as
   if (performance.now() - began < 900) assert.equal(timers.running, []);
 });
 
-test('mqtt: a message that cannot be published ends the connection, since its nonce is spent', async () => {
-  const { client, told } = await start('mqtt', {});
-  await client.ask('hello');
+/** Does something while MQTT.js cannot publish to a topic whose last level is this. */
+function whileNotPublished(level: string, act: () => void): void {
   const { publish } = MqttClient.prototype;
   const failing = function (this: MqttClient, topic: string, ...given: unknown[]): MqttClient {
-    if (topic.endsWith('/status')) return publish.apply(this, [topic, ...given] as never);
+    if (!topic.endsWith(`/${level}`)) return publish.apply(this, [topic, ...given] as never);
     (given.at(-1) as (error: Error) => void)(new Error('no room'));
     return this;
   };
   MqttClient.prototype.publish = failing as typeof publish;
   try {
-    client.send({ msg_type: 'ping', payload: {} });
+    act();
   } finally {
     MqttClient.prototype.publish = publish;
   }
+}
+
+test('mqtt: a message that cannot be published ends the connection, since its nonce is spent', async () => {
+  const { client, told } = await start('mqtt', {});
+  await client.ask('hello');
+  whileNotPublished('in', () => client.send({ msg_type: 'ping', payload: {} }));
   await until(() => told.length > 0);
   assert.is(told[0]!.code, 'dropped');
+});
+
+test('mqtt: a client that cannot say offline leaves without a farewell, so that the broker publishes the will', async () => {
+  const { hub, client } = await start('mqtt', {});
+  await client.ask('hello');
+  const hurried: TimerSetter = (run, time, original) => original(run, time === 1000 ? 50 : time);
+  await withTimers(hurried, async () => whileNotPublished('status', () => client.end()));
+  await until(() => hub.sockets.size === 0);
+  assert.equal(hub.seen.goodbyes, []);
 });
 
 test('mqtt: receives no retained message, and none of another topic', async () => {
