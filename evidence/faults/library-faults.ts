@@ -15,6 +15,7 @@ const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
 const FIELDS = 'src/issued/fields.ts';
 const COLLECTOR = 'src/requests/reply-collector.ts';
+const SPEAKABLE = 'src/requests/speakable.ts';
 const NOISE = 'handshake session';
 
 export const LIBRARY_FAULTS: readonly Fault[] = [
@@ -760,6 +761,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
       'state is wrong: it is "done" where it is "completed"',
       'ending is wrong: it is "handled" where it is "denied"',
       'state has "done" where "completed" is due',
+      'questions: `ovos.utterance.handled` ends one before any speech',
     ],
     [COLLECTOR, "completion: 'completed',", "completion: 'handled',"],
   ),
@@ -802,7 +804,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
     'return true;',
   ]),
-  fault('request-without-input', 'request', 'envelope.payload.data.input is missing', [
+  fault('request-without-input', 'request', 'request: `input` is not in the data of a code', [
     'src/requests/build-request.ts',
     "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
     '',
@@ -858,10 +860,82 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'const { c2sTopic, s2cTopic, statusTopic } = issued;\n  const scope = scopeOf(issued, accessKey);',
     'const scope = scopeOf(issued, accessKey);\n  const { c2sTopic, s2cTopic, statusTopic } = scope.topics ? ({} as IssuedMqtt) : issued;',
   ]),
-  fault('no-turn-after-a-timeout', 'schedule', 'decisions: a scheduler gives no more where send is due', [
+  fault('no-turn-after-a-timeout', 'schedule', 'questions: the next one in a session is not sent', [
     'src/requests/request-scheduler.ts',
     'if (at < queue.length) next.push(queue[at]!);',
     "if (at < queue.length && request.collector.ending !== 'timeout') next.push(queue[at]!);",
+  ]),
+  fault('utterances-joined', 'reply', 'speech: several utterances are joined', [
+    SPEAKABLE,
+    "return typeof first === 'string' ? first : '';",
+    "return typeof first === 'string' ? (utterances as string[]).join(' ') : '';",
+  ]),
+  fault('last-utterance-said', 'reply', 'speech: the last of several utterances is taken', [
+    SPEAKABLE,
+    'Array.isArray(utterances) ? utterances[0] : undefined',
+    'Array.isArray(utterances) ? utterances[utterances.length - 1] : undefined',
+  ]),
+  fault('asks-if-truthy', 'reply', 'speech: expect_response counts though it is not true', [
+    SPEAKABLE,
+    "expectsAnswer: ownField(data, 'expect_response') === true",
+    "expectsAnswer: Boolean(ownField(data, 'expect_response'))",
+  ]),
+  fault('never-asks', 'reply', 'speech: expect_response is not read', [
+    SPEAKABLE,
+    "expectsAnswer: ownField(data, 'expect_response') === true",
+    "expectsAnswer: ownField(data, 'expectResponse') === true",
+  ]),
+  fault('markup-without-spaces', 'reply', 'speech: markup that parts words', [
+    SPEAKABLE,
+    "SEPARATING.test(segment.slice(0, end)) ? ' ' : ''",
+    "SEPARATING.test(segment.slice(0, end)) ? '' : ''",
+  ]),
+  fault('markup-as-spaces', 'reply', 'speech: all markup leaves a space', [
+    SPEAKABLE,
+    "SEPARATING.test(segment.slice(0, end)) ? ' ' : ''",
+    "SEPARATING.test(segment.slice(0, end)) ? ' ' : ' '",
+  ]),
+  fault('completion-is-the-last-event', 'reply', 'reply: its raw event is the completion', [
+    COLLECTOR,
+    'this.rawEvent ??= payload;',
+    'this.rawEvent = payload;',
+  ]),
+  fault('action-with-input-as-data', 'request', 'request: `input` is in the data of an action, too', [
+    'src/requests/build-request.ts',
+    "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
+    'if (input !== undefined) data.input = input;',
+  ]),
+  fault('request-without-kind', 'request', 'request: `input` is not in the context', [
+    'src/requests/build-request.ts',
+    '  if (input !== undefined) context.input = input;\n',
+    '',
+  ]),
+  fault('request-id-under-one-name', 'request', 'request: its id is not sent as thalovant_request_id', [
+    'src/requests/build-request.ts',
+    '  context.thalovant_request_id = requestId;\n',
+    '',
+  ]),
+  fault('default-path-with-its-slash', 'endpoint', 'address: the slash at the end of default_path is kept', [
+    ENDPOINT,
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the source has it
+    '${path && `/${path}`}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: so has what replaces it
+    "${path && `/${path}`}${/\\/\\s*$/.test(identity.defaultPath) ? '/' : ''}",
+  ]),
+  fault('null-is-a-value', 'identity', 'fields: one that is null counts as a value', [
+    FIELDS,
+    'if (fields[name] !== undefined && fields[name] !== null) return name;',
+    'if (fields[name] !== undefined) return fields[name] === null ? undefined : name;',
+  ]),
+  fault('https-by-default', 'identity', 'protocols: https is on by default', [
+    'src/identity/read-identity.ts',
+    'fields.enabled(PROTOCOLS.https) ?? false',
+    'fields.enabled(PROTOCOLS.https) ?? true',
+  ]),
+  fault('base64-shown', 'identity', 'redaction: a redacted identity shows its accessKey in base64', [
+    'src/identity/redact.ts',
+    'needles.push(searchable(bytes), folded(base64), bytesToHex(bytes));',
+    'needles.push(searchable(bytes), bytesToHex(bytes));',
   ]),
   ...PORTER_LIBRARY_FAULTS,
 ];

@@ -1045,4 +1045,9 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return self._replace(psks={name: key for name, key in self.psks.items() if name != hub})',
     ],
   ),
+  fault('doubt-of-a-pin-forgotten', 'link', 'pin: a suspect pin is enforced after all', [
+    LINK,
+    '        self.is_gone = False\n        self.number += 1',
+    '        self.keyring = self.keyring._replace(suspect_pins=frozenset())\n        self.is_gone = False\n        self.number += 1',
+  ]),
 ];

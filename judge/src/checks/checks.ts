@@ -29,6 +29,7 @@ import {
   mistakesInPauses,
   mistakesInPreference,
   mistakesInReply,
+  mistakesInRequest,
   mistakesInSelection,
   refutesClientId,
   refutesMatching,
@@ -180,7 +181,13 @@ export const CHECKS: { readonly [type: string]: Check } = {
     refutes: refutesSession,
     contradicts: contradictsSession,
   },
-  Identity: { operation: 'identity', check: checkIdentity, refutes: refutesNumber },
+  Identity: {
+    operation: 'identity',
+    check: checkIdentity,
+    refutes: refutesNumber,
+    // What is wrong elsewhere, too, does not come from a null.
+    contradicts: (test, _failure, cause) => cause === NULL_COUNTS && !test.flags.includes(NULL_ABSENT),
+  },
   SelectEndpoint: plain(
     'endpoint',
     ['text', 'supported', 'requested', 'allowPlaintext'],
@@ -212,7 +219,10 @@ export const CHECKS: { readonly [type: string]: Check } = {
     ...EXACT,
     mistakesIn: mistakesInPresence,
   }),
-  Request: plain('request', ['builder', 'arguments'], ['envelope'], EXACT),
+  Request: plain('request', ['builder', 'arguments'], ['envelope'], {
+    ...EXACT,
+    mistakesIn: mistakesInRequest,
+  }),
   SessionIdsMatch: plain('session-ids', ['declared', 'returned'], ['matches'], {
     mistakesIn: mistakesInMatching,
     refutes: refutesMatching,
@@ -300,16 +310,22 @@ function plain(
     async check(test, ask) {
       const response = await ask({ op: operation, ...pick(test, requestFields) });
       checkResponse(test, response, pick(test, responseFields), () => mistakesIn(test, response));
-      if (isExact && test.error === undefined) checkExact(test, response, responseFields);
+      if (isExact && test.error === undefined)
+        checkExact(test, response, responseFields, () => mistakesIn(test, response));
     },
   };
 }
 
 /** Finds members of these fields of a response that the vector lacks, at any depth. */
-function checkExact(test: Vector, response: Fields, fields: readonly string[]): void {
+function checkExact(
+  test: Vector,
+  response: Fields,
+  fields: readonly string[],
+  findCauses: () => Causes = () => [],
+): void {
   for (const field of fields.filter((field) => test[field] !== undefined)) {
     const difference = firstDifference(field, test[field], response[field], true);
-    if (difference !== undefined) throw new Failure(difference);
+    if (difference !== undefined) throw new Failure(difference, findCauses());
   }
 }
 
@@ -379,25 +395,56 @@ function withUpperCaseEscapes(url = ''): string {
   return url.replace(/%[0-9a-f]{2}/gi, (octet) => octet.toUpperCase());
 }
 
+const NULL_ABSENT = 'NullIsAbsent';
+const NULL_COUNTS =
+  'fields: one that is null counts as a value; null is absent, and the next name of the field that has a value counts';
+const PROTOCOLS: { readonly [name: string]: readonly string[] } = {
+  wss: ['wss', 'websocket'],
+  https: ['https', 'http'],
+  mqtt: ['mqtt'],
+};
+
+/** A protocol that is on or off by default, against the rules. */
+function mistakesInProtocols({ text, identity }: Vector, got: unknown): Causes {
+  const [due, is] = [identity, got].map((read) => ((read as Fields | undefined)?.protocols ?? {}) as Fields);
+  const wrong = Object.keys(PROTOCOLS).filter(
+    (name) => typeof is![name] === 'boolean' && is![name] !== due![name],
+  );
+  const isNamed = (name: string): boolean =>
+    PROTOCOLS[name]!.some((alias) => new RegExp(`"protocols":[^}]*"${alias}":`).test(text));
+  return wrong
+    .filter((name) => !isNamed(name))
+    .map(
+      (name) =>
+        `protocols: ${name} is ${is![name] ? 'on' : 'off'} by default; without a word about it, wss is on, https is off, and mqtt is on with a broker`,
+    );
+}
+
 /** An identity as read; and its redacted form, which must not contain a secret in any encoding. */
 async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   const { text, identity, secrets } = test;
   const response = await ask({ op: 'identity', text });
   checkResponse(test, response, { identity }, () => {
     const read = response.identity as { defaultPort?: unknown; mqtt?: { qos?: unknown } } | undefined;
-    return [read?.mqtt?.qos, read?.defaultPort].flatMap((got) => mistakesInNumber(test, got));
+    const inNumber = [read?.mqtt?.qos, read?.defaultPort].flatMap((got) => mistakesInNumber(test, got));
+    if (inNumber.length > 0) return inNumber;
+    const inDefaults = mistakesInProtocols(test, response.identity);
+    if (inDefaults.length > 0) return inDefaults;
+    return test.error === undefined && test.flags.includes(NULL_ABSENT) ? [NULL_COUNTS] : [];
   });
   if (test.error !== undefined) return;
   checkExact(test, response, ['identity']);
   const shown = JSON.stringify(response.redacted ?? null);
   for (const secret of secrets as string[]) {
-    if (!encodings(secret).some((encoding) => shown.includes(encoding))) continue;
+    if (!formsOf(secret).some(([, text]) => shown.includes(text))) continue;
     const got = `the secret ${JSON.stringify(secret)} of this test`;
     const name = nameIn(identity, secret);
+    const forms = formsOf(secret).filter(([, text]) => shown.includes(text));
+    const how = forms[0]![0];
     const cause =
       name === undefined
-        ? 'redaction: a redacted identity contains one of its secrets, plain or encoded'
-        : `redaction: a redacted identity shows its ${name}, plain or encoded`;
+        ? `redaction: a redacted identity contains one of its secrets ${how}; no form of it is shown`
+        : `redaction: a redacted identity shows its ${name} ${how}; no form of it is shown`;
     throw new Failure({ where: 'redacted', expected: 'no secrets', got }, [cause]);
   }
 }
@@ -412,8 +459,14 @@ function nameIn(identity: Fields, secret: string): string | undefined {
   return undefined;
 }
 
-function encodings(secret: string): string[] {
+/** The forms of a secret, the plain one first. */
+function formsOf(secret: string): [how: string, text: string][] {
   const bytes = Buffer.from(secret);
-  const json = JSON.stringify(secret).slice(1, -1);
-  return [secret, json, bytes.toString('hex'), bytes.toString('base64'), encodeURIComponent(secret)];
+  return [
+    ['as it is', secret],
+    ['as it is', JSON.stringify(secret).slice(1, -1)],
+    ['in hexadecimal', bytes.toString('hex')],
+    ['in base64', bytes.toString('base64')],
+    ['percent-encoded', encodeURIComponent(secret)],
+  ];
 }

@@ -21,12 +21,14 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
       );
       const before = right.slice(0, index);
       const inTurns = mistakesInTurns(
-        steps[index],
+        steps,
+        index,
         before.flatMap(ordersOf),
         ordersOf(result),
         ordersOf(other),
       );
       const inLink = [
+        ...(isPinEnforced(options, ordersOf(result), ordersOf(other)) ? [ENFORCED] : []),
         ...(isTooEarly(steps[index], options, ordersOf(result), ordersOf(other)) ? [NOT_AWAITED] : []),
         ...(lacksPsk(options, before.flatMap(ordersOf), ordersOf(result), ordersOf(other))
           ? [FORGOTTEN]
@@ -107,7 +109,7 @@ export async function checkSchedule({ options, steps, results }: Vector, ask: As
     const lists = [due, is].map((list) => (Array.isArray(list) ? (list as Orders) : []));
     const said = saidOfOrders(['decisions', 'a scheduler', inputOf(steps[index])], lists[0]!, lists[1]!);
     const before = (results as Fields[]).slice(0, index).flatMap(({ decisions }) => decisions as Orders);
-    const causes = mistakesInTurns(steps[index], before, lists[0]!, lists[1]!);
+    const causes = mistakesInTurns(steps, index, before, lists[0]!, lists[1]!);
     compare(`results[${index}]`, result, got[index], causes, said);
   }
   compare('results', results.length, got.length);
@@ -134,15 +136,21 @@ interface Question {
   readonly session: unknown;
 }
 
-/** The question that an order or a decision sends. */
-function sentBy(order: Fields | null): Question | undefined {
-  const { do: what, envelope, bytes } = order ?? {};
-  const sent = what === 'send' ? envelope : what === 'write' ? bytes : undefined;
-  const context = ((sent as Fields | undefined)?.payload as Fields | undefined)?.context as
+/** The question in an envelope, as it is asked. */
+function questionOf(envelope: unknown): Question | undefined {
+  const context = ((envelope as Fields | undefined)?.payload as Fields | undefined)?.context as
     | Fields
     | undefined;
   const id = context?.request_id;
   return id === undefined ? undefined : { id, session: (context!.session as Fields | undefined)?.session_id };
+}
+
+/** The question that an order or a decision sends, of those that are asked in these steps. */
+function sentBy(order: Fields | null, steps: readonly Fields[]): Question | undefined {
+  const { do: what, requestId, bytes } = order ?? {};
+  if (what === 'write') return questionOf(bytes);
+  const asked = what === 'send' ? steps.map(({ envelope }) => questionOf(envelope)) : [];
+  return asked.find((question) => question?.id === requestId);
 }
 
 /** The id of the question that an order or a decision ends. */
@@ -156,11 +164,19 @@ function endedBy(order: Fields | null): unknown {
  * Questions that are not sent where it is their turn, or before.
  * @param before - the right orders or decisions before this input
  */
-function mistakesInTurns(input: Fields, before: Orders, due: Orders, got: Orders): Causes {
+function mistakesInTurns(
+  steps: readonly Fields[],
+  index: number,
+  before: Orders,
+  due: Orders,
+  got: Orders,
+): Causes {
+  const input = steps[index]!;
+  const sent = (order: Fields | null): Question | undefined => sentBy(order, steps);
   let inFlight: Question[] = [];
   const ended: unknown[] = []; // sessions
   const follow = (order: Fields | null): void => {
-    const question = sentBy(order);
+    const question = sent(order);
     if (question !== undefined) inFlight.push(question);
     end(endedBy(order));
   };
@@ -172,10 +188,10 @@ function mistakesInTurns(input: Fields, before: Orders, due: Orders, got: Orders
   for (const order of before) follow(order);
   ended.length = 0;
   if (input.do === 'cancel') end(input.requestId);
-  const ids = (orders: Orders): unknown[] => orders.map((order) => sentBy(order)?.id);
+  const ids = (orders: Orders): unknown[] => orders.map((order) => sent(order)?.id);
   const isBusy = ({ session }: Question): boolean => inFlight.some((other) => other.session === session);
   for (const order of due) {
-    const question = sentBy(order);
+    const question = sent(order);
     if (question !== undefined && !ids(got).includes(question.id) && !isBusy(question)) {
       if (ended.includes(question.session)) return [NOT_NEXT, ...(inFlight.length > 0 ? [ONE_IN_ALL] : [])];
       return inFlight.length > 0 ? [ONE_IN_ALL] : [];
@@ -183,9 +199,10 @@ function mistakesInTurns(input: Fields, before: Orders, due: Orders, got: Orders
     follow(order);
   }
   const isHandled = String(input.message ?? '').includes('ovos.utterance.handled');
-  const isEnded = (order: Fields | null): boolean => endedBy(order) !== undefined;
+  const isEnded = (order: Fields | null): boolean =>
+    endedBy(order) !== undefined && ((order?.event as Fields | undefined) ?? order)?.ending === 'handled';
   if (due.length === 0 && got.some(isEnded) && (isHandled || input.do === 'received')) return [ENDED_EARLY];
-  const early = got.map(sentBy).find((question) => question && !ids(due).includes(question.id));
+  const early = got.map(sent).find((question) => question && !ids(due).includes(question.id));
   return early !== undefined && isBusy(early) ? [NO_TURN] : [];
 }
 
@@ -197,6 +214,16 @@ const FORGOTTEN =
   'psk: one that did not open message 2 is left out of what is stored; it is suspect, and stays stored until another is proved';
 
 const MAX_PAUSE = 600_000; // by default, in milliseconds
+
+const ENFORCED =
+  'pin: a suspect pin is enforced after all; it stays suspect until XXpsk2 confirms or replaces it, however many connections that takes';
+
+/** Whether another key is refused that is to be stored in place of a suspect pin. */
+function isPinEnforced({ policy }: Fields, due: Orders, got: Orders): boolean {
+  const isRefused = got.some((order) => (order?.event as Fields | undefined)?.error === 'hub-key-changed');
+  const isStored = due.some((order) => order?.do === 'store');
+  return isRefused && isStored && (policy as Fields | undefined)?.onKkFailure !== 'keep-pin';
+}
 
 /** Whether the link dials before the server wants it. */
 function isTooEarly(input: Fields, options: Fields, due: Orders, got: Orders): boolean {

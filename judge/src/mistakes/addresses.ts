@@ -128,10 +128,15 @@ function badNumberOf({ text }: Vector): string | undefined {
 /** The wrong ways under which a string is the number that was read. */
 export function mistakesInNumber(test: Vector, got: unknown): string[] {
   const value = badNumberOf(test);
-  if (value === undefined) return [];
+  if (value === undefined || got === rightNumberOf(test)) return []; // something else is wrong
   return Object.keys(NUMBERS)
     .filter((how) => NUMBERS[how]!(value) === got)
     .map(numberCause);
+}
+
+/** The number of this identity, rightly read. */
+function rightNumberOf({ text, identity }: Vector): unknown {
+  return /"qos"/.test(String(text)) ? identity?.mqtt?.qos : identity?.defaultPort;
 }
 
 /** Whether this identity, rightly read, rules out that its number is read in the way of this cause. */
@@ -141,8 +146,7 @@ export function refutesNumber(test: Vector, cause: string): boolean {
   if (how === undefined || value === undefined) return false;
   const [least, most] = /"qos"/.test(String(test.text)) ? [0, 2] : [1, 65535];
   const number = NUMBERS[how]!(value);
-  const right = test.identity?.mqtt?.qos ?? test.identity?.defaultPort;
-  return Number.isInteger(number) && number >= least && number <= most && number !== right;
+  return Number.isInteger(number) && number >= least && number <= most && number !== rightNumberOf(test);
 }
 
 const SCOPE_BEGINS =
@@ -309,11 +313,14 @@ function isWrapped(port: bigint, bits: number, most = MOST_PORT): boolean {
 }
 
 /** Why an address is taken, or refused, for its port. */
-export function mistakesInPort(test: Vector, { error, port: got }: Fields): string[] {
+export function mistakesInPort(test: Vector, { error, port: got, url }: Fields): string[] {
   const port = portIn(test);
   if (port === undefined) return [];
   if (test.error === undefined) return error === BAD && port > MOST_SIGNED ? [PORT_SIGNED] : [];
   if (test.error !== BAD || error !== undefined) return [];
+  const shown = portIn({ address: url } as unknown as Vector);
+  const isOther = got === undefined && shown !== port; // as where another address is chosen
+  if (isOther && !WIDTHS.some((bits) => BigInt.asUintN(bits, port) === shown)) return [];
   if (port === 0n) return [PORT_ZERO];
   if (port <= MOST_PORT) return [];
   const fitting = WIDTHS.filter(
@@ -584,7 +591,7 @@ const QUERY_LOST = 'authorization: the other fields of the query are left out; t
 
 /** The known mistakes in the authorization in this URL. */
 export function mistakesInAuthorization(test: Vector, { url, error }: Fields): Causes {
-  const ofPort = mistakesInPort(test, { error });
+  const ofPort = mistakesInPort(test, { error, url });
   if (typeof url !== 'string' || ofPort.length > 0) return ofPort;
   const alone = String(test.url).replace(/\?.*/, '?') + field(both(test.userAgent, test.accessKey));
   if (test.url !== undefined && upperCaseEscapes(alone) === upperCaseEscapes(url)) return [QUERY_LOST];

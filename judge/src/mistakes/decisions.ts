@@ -84,15 +84,22 @@ const UNSUPPORTED_TAKEN =
   'preference: a requested protocol is taken although the caller does not support it; it is refused';
 const UNSUPPORTED_REPLACED =
   'preference: another protocol takes the place of a requested one that the caller does not support; it is refused';
+const SLASH_KEPT = 'address: the slash at the end of default_path is kept; the address has none';
 const PLAINTEXT_TAKEN = 'plaintext: an address without TLS is taken although the caller does not allow it';
 
 /** An endpoint of the wrong protocol. */
-export function mistakesInPreference(test: Vector, { protocol: got, error: refused }: Fields): Causes {
+export function mistakesInPreference(test: Vector, { protocol: got, error: refused, url }: Fields): Causes {
   const { protocol, requested, tls, text, error } = test;
-  const ofPort = mistakesInPort(test, { error: refused });
+  const ofPort = mistakesInPort(test, { error: refused, url });
   if (ofPort.length > 0) return ofPort;
   if (error === 'unsupported-protocol' && typeof got === 'string')
     return [got === requested ? UNSUPPORTED_TAKEN : UNSUPPORTED_REPLACED];
+  if (
+    typeof url === 'string' &&
+    url === `${test.url}/` &&
+    /"(?:default_path|defaultPath|hub_http_path|path|uri_path)":\s*"[^"]*\/\s*"/.test(text)
+  )
+    return [SLASH_KEPT];
   if (error === 'plaintext-endpoint' && typeof got === 'string') return [PLAINTEXT_TAKEN];
   if (protocol === undefined || typeof got !== 'string' || got === protocol) return [];
   const isByFlag = protocol === 'mqtt' && tls && /"tls": ?(?:true|1|"(?:yes|on|true)")/i.test(text);
@@ -560,6 +567,46 @@ const TAGS = 'speech: markup is not removed';
 const FALLS_BACK =
   'display items: a choice that has only a title or only a payload is left out, or lacks one of them; either serves for the other';
 
+const AT_LAST =
+  'reply: its raw event is the completion although there was another; the completion counts only if nothing came before it';
+const JOINED = 'speech: several utterances are joined; they are alternatives, of which the first counts';
+const LAST_TAKEN =
+  'speech: the last of several utterances is taken; they are alternatives, of which the first counts';
+const ASKS_ANYHOW = 'speech: expect_response counts though it is not true, such as a text or a number';
+const NEVER_ASKS = 'speech: expect_response is not read; if it is true, the hub waits for an answer';
+const UNPARTED =
+  'speech: markup that parts words, such as <p>, <s> and <break>, leaves no space; other markup leaves none';
+const PARTED = 'speech: all markup leaves a space; only <p>, <s>, <break>, <audio> and <speak> do';
+const HANDLED = 'ovos.utterance.handled';
+
+const dataIn = (message: unknown): Fields => {
+  try {
+    return JSON.parse(String(message)).payload.data ?? {};
+  } catch {
+    return {};
+  }
+};
+
+/** What is wrong in the text of a reply with several utterances in one event. */
+function mistakesInUtterances(events: readonly unknown[], right: unknown, got: unknown): Causes {
+  const lists = events.map((event) => dataIn(event).utterances);
+  const list = lists.find((list): list is string[] => Array.isArray(list) && list.length > 1);
+  if (list === undefined || typeof got !== 'string' || right === got) return [];
+  const [first, last] = [String(list[0]), String(list.at(-1))];
+  if (list.every((utterance) => got.includes(String(utterance)))) return [JOINED];
+  return got.includes(last) && !got.includes(first) ? [LAST_TAKEN] : [];
+}
+
+/** What else is wrong in what a reply tells of its events. */
+function mistakesInTold(events: readonly unknown[], right: Fields, got: Fields): Causes {
+  const [due, is] = [right, got].map(({ rawEvent }) => (rawEvent as Fields | null | undefined)?.type);
+  if (is === HANDLED && due !== undefined && due !== HANDLED) return [AT_LAST];
+  if (right.expectsAnswer === got.expectsAnswer) return [];
+  const asks = events.map((event) => dataIn(event).expect_response).filter((asked) => asked !== undefined);
+  if (got.expectsAnswer === true) return asks.length > 0 && !asks.includes(true) ? [ASKS_ANYHOW] : [];
+  return got.expectsAnswer === false && asks.includes(true) ? [NEVER_ASKS] : [];
+}
+
 /** What is wrong in a reply. */
 export function mistakesInReply(test: Vector, response: Fields): Causes {
   const { reply: right, ending, request, events } = test;
@@ -571,15 +618,66 @@ export function mistakesInReply(test: Vector, response: Fields): Causes {
     );
     if (!isNamed) return [request.sole === true ? ANY_TYPE : NOT_SOLE];
   }
+  const inUtterances = mistakesInUtterances(events, right.text, got.text);
+  if (inUtterances.length > 0) return inUtterances;
   if (got.text !== right.text && spoken(test, rightId) === right.text)
     return LOOKUPS.filter(({ find }) => spoken(test, find) === got.text).map(({ cause }) => cause);
   if (got.text !== right.text || response.ending !== ending) return [];
   if (typeof got.speech === 'string' && got.speech !== right.speech) {
     if (/&#\w+;/.test(got.speech) && !/&#\w+;/.test(right.speech)) return [BY_NUMBER];
     if (/&[a-z]+;/i.test(got.speech) && !/&[a-z]+;/i.test(right.speech)) return [BY_NAME];
+    const inSpaces = mistakesInSpaces(right.speech, got.speech, got.text);
+    if (inSpaces.length > 0) return inSpaces;
     return /<[a-z/]/i.test(got.speech) && !/<[a-z/]/i.test(right.speech) ? [TAGS] : [];
   }
-  return mistakesInItems(right.displayItems as Fields[], got.displayItems);
+  const inTold = mistakesInTold(events, right, got);
+  return inTold.length > 0 ? inTold : mistakesInItems(right.displayItems as Fields[], got.displayItems);
+}
+
+/** Spaces that markup leaves in speech, or does not. */
+function mistakesInSpaces(right: string, got: string, text: unknown): Causes {
+  const bare = (speech: string): string => speech.replace(/\s/g, '');
+  if (!/<[a-z/]/i.test(String(text)) || bare(right) !== bare(got)) return [];
+  return [got.length < right.length ? UNPARTED : PARTED];
+}
+
+const BUILDERS_OF_INPUT = ['action', 'code'];
+
+/** What is wrong in the envelope of a request. */
+export function mistakesInRequest({ builder, envelope }: Vector, { envelope: got }: Fields): Causes {
+  const [right, wrong] = [envelope, got].map(
+    (each) => (each as Fields | undefined)?.payload as Fields | undefined,
+  );
+  if (right === undefined || wrong === undefined) return [];
+  const [data, otherData] = [right, wrong].map((payload) => (payload.data ?? {}) as Fields);
+  const [context, otherContext] = [right, wrong].map((payload) => (payload.context ?? {}) as Fields);
+  if (data!.input === undefined && otherData!.input !== undefined)
+    return [
+      `request: \`input\` is in the data of ${builder === 'action' ? 'an action' : 'words'}, too; only a code has it there`,
+    ];
+  if (data!.input !== undefined && otherData!.input === undefined)
+    return ['request: `input` is not in the data of a code; a code has it in its data and in its context'];
+  if (BUILDERS_OF_INPUT.includes(builder) && otherContext!.input === undefined)
+    return [
+      'request: `input` is not in the context, which says that an action or a code is no natural language',
+    ];
+  const session = (fields: Fields): Fields => (fields.session ?? {}) as Fields;
+  const ids = [
+    ['request_id in the context', context!.request_id, otherContext!.request_id],
+    [
+      'thalovant_request_id in the context',
+      context!.thalovant_request_id,
+      otherContext!.thalovant_request_id,
+    ],
+    ['request_id in the session', session(context!).request_id, session(otherContext!).request_id],
+  ] as const;
+  return ids
+    .filter(([, due, is]) => due !== undefined && due !== is)
+    .slice(0, 1)
+    .map(
+      ([where]) =>
+        `request: its id is not sent as ${where}; hubs look for it in the context under two names, and in the session`,
+    );
 }
 
 /** What is wrong in display items: a kind that is missing or taken for another one, or choices. */
