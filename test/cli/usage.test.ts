@@ -192,6 +192,10 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     '--ask needs the keyring of the client with its private key, and D/identity.keyring.json is none: "ask" creates one',
   ],
   [
+    'doctor D/identity --timeout 86400 --ask hello', // a day is not too long
+    '--ask needs the keyring of the client with its private key, and D/identity.keyring.json is none: "ask" creates one',
+  ],
+  [
     'doctor D/identity --ask hello --keyring D/outside.json',
     '--ask needs the keyring of the client with its private key, and D/outside.json is none: "ask" creates one',
   ],
