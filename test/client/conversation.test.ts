@@ -187,6 +187,14 @@ test('the disclosure comes before unsolicited speech', async () => {
   assert.equal(told, [['fr', FRENCH], 'Le minuteur sonne.']);
 });
 
+test('the disclosure comes before what the hub shows unasked, without a word', async () => {
+  const { world, client, told } = listen();
+  await until(() => client.state === 'ready');
+  world.tell('speak', { image: 'map.png' }, {});
+  await until(() => told.length >= 2);
+  assert.equal(told, [['en', ENGLISH], '']);
+});
+
 test('the disclosure comes before the sound of speech, and before no other bytes', async () => {
   const { world, client, told } = listen();
   await until(() => client.state === 'ready');

@@ -126,6 +126,19 @@ test('a stopped derivation reports no further progress', async () => {
   assert.equal([told, isStopped], [[0.25], true]);
 });
 
+test('all progress of a derivation is told, from 0 to 1', async () => {
+  const told: number[] = [];
+  const client = newWorld().start({
+    derive: async (_password, _salt, onProgress) => {
+      for (const progress of [0, 0.5, 1]) onProgress(progress);
+      return PSK;
+    },
+  });
+  client.on('deriving', ({ progress }) => told.push(progress));
+  await client.ask('hello');
+  assert.equal(told, [0, 0.5, 1]);
+});
+
 test('a PSK that the hub has not proved yet is kept while a person is asked, and not after the end', async () => {
   const world = newWorld();
   world.store.fault = new Error('the disk is full');

@@ -240,6 +240,27 @@ test('a hub leaves a broker that breaks the protocol, and connects again', async
   assert.is(lost, 1);
 });
 
+test('a hub begins a clean session at the broker, with its account and without a will, also when it connects again', async () => {
+  const seen: unknown[] = [];
+  let leave = (): void => {};
+  const url = await broker((socket) => (leave = () => socket.destroy()), {
+    connected(packet) {
+      const at = packet.indexOf('MQTT');
+      seen.push([packet[at + 5], packet.subarray(at + 8).toString()]); // MQTT 3.1.1, section 3.1.2
+    },
+  });
+  const hub = await serveHub({
+    broker: { url, username: 'hub', password: 'secret' },
+    ...{ base: 'hivemind/hub-1', nodeId: 'hub-1', staticKey: randomBytes(32), clients: new Map() },
+    reconnectAfter: 1,
+  });
+  leave();
+  await until(() => seen.length === 2);
+  await soon(hub.stop());
+  const connect = [0b1100_0010, '\0\u0009hub-hub-1\0\u0003hub\0\u0006secret'];
+  assert.equal(seen, [connect, connect]);
+});
+
 test('greets no hub before the broker confirms the status, and leaves it after a second without a farewell', async () => {
   const timers = new Timers();
   const sent: string[] = [];
