@@ -390,7 +390,7 @@ test('only the status “offline” ends the session of a client, and in the han
   const states = (): string[] => [...hub.connections].map(({ state }) => state);
   await device.publishAsync(`${BASE}/kiosk-8/in`, 'hello', { qos: 1 });
   await until(() => hub.connections.size === 1);
-  for (const status of ['', 'online', 'asleep'])
+  for (const status of ['', 'online', 'resting'])
     await device.publishAsync(`${BASE}/kiosk-8/status`, status, { qos: 1 });
   await connectAs('kiosk-7').ask('hello'); // the hub has heard the others before
   assert.equal(states(), ['awaiting-message-1', 'ready']);
