@@ -142,16 +142,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '    if not isinstance(version, protocol.Number)',
     '    version = protocol.Number(version) if version in ("3", "4") else version\n    if not isinstance(version, protocol.Number)',
   ]),
-  fault(
-    'suite-not-required',
-    'session',
-    'accepts what has to be refused, such as: AESGCM alone, offered to a client that has it',
-    [
-      SESSION,
-      'if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:\n            raise Refused("bad-offer")  #',
-      'if REQUIRED_PATTERN not in noise["patterns"]:\n            raise Refused("bad-offer")  #',
-    ],
-  ),
+  fault('suite-not-required', 'session', 'offer: one without 25519_ChaChaPoly_SHA256 is taken', [
+    SESSION,
+    'if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:\n            raise Refused("bad-offer")  #',
+    'if REQUIRED_PATTERN not in noise["patterns"]:\n            raise Refused("bad-offer")  #',
+  ]),
   fault('second-offer-restarts', 'session', 'repeats: a later HANDSHAKE is answered with another message 1', [
     SESSION,
     'elif what == "offer" and self.state == "awaiting-offer":',
@@ -1049,5 +1044,30 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     LINK,
     '        self.is_gone = False\n        self.number += 1',
     '        self.keyring = self.keyring._replace(suspect_pins=frozenset())\n        self.is_gone = False\n        self.number += 1',
+  ]),
+  fault('offer-without-noise', 'session', 'offer: one without `noise` is taken', [
+    SESSION,
+    'noise = payload.get("noise", {})',
+    'noise = payload.get("noise", {"patterns": ["XXpsk2"], "suites": ["25519_ChaChaPoly_SHA256"]})',
+  ]),
+  fault('json-point-first', 'canonical-json', 'JSON: a point without digits before it is accepted', [
+    PROTOCOL,
+    '        value = json.loads(text,',
+    '        import re\n        text = re.sub(r"(?<![\\d\\w\\"\\\\])\\.(?=\\d)", "0.", text)\n        value = json.loads(text,',
+  ]),
+  fault('json-capital-u', 'canonical-json', 'JSON: the escape \\U is taken for \\u', [
+    PROTOCOL,
+    '        value = json.loads(text,',
+    '        text = text.replace("\\\\U", "\\\\u")\n        value = json.loads(text,',
+  ]),
+  fault('psk-told-under-xx-alone', 'session', 'psk: it does not come under KKpsk0 for a provided PSK', [
+    SESSION,
+    'if self.unproved_psk is not None:',
+    'if self.unproved_psk is not None and self.pattern == "XXpsk2":',
+  ]),
+  fault('no-utf8-ends', 'session', 'messages: JSON that is not UTF-8 ends the session', [
+    PROTOCOL,
+    'return {"type": "dropped", "kind": kind, "length": length, "reason": "not-utf8"}',
+    'raise Refused("bad-utf8")',
   ]),
 ];

@@ -730,6 +730,15 @@ const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }
     fix: (text) => text.replace(/\.(?=[\]e])/g, '.0').replace(/(?<!\d)\./g, '0.'),
   },
   {
+    cause: 'a point without digits before it is accepted',
+    fix: (text) => text.replace(/(?<!\d)\.(?=\d)/g, '0.'),
+  },
+  {
+    cause: 'a point without digits after it is accepted',
+    fix: (text) => text.replace(/(?<=\d)\.(?!\d)/g, '.0'),
+  },
+  { cause: 'the escape \\U is taken for \\u', fix: (text) => text.replace(/\\U/g, '\\u') },
+  {
     cause: 'keys without quotation marks are accepted',
     fix: (text) => text.replace(/([{,])(\w+):/g, '$1"$2":'),
   },

@@ -83,6 +83,8 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const isMessage = (index: number): boolean => expected[index]?.type === 'message';
   if (isHub && got.some((event, index) => event?.type === 'hello' && isMessage(index))) return [HELLO_AGAIN];
   if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
+  const isDropped = expected.length === 1 && expected[0]?.reason === 'not-utf8';
+  if (isDropped && got.length === 1 && has(got, 'close')) return [NO_UTF8_ENDS];
   const [right, error] = [closeOf(expected), closeOf(got)];
   if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
   if (isNullUnread(steps[step]!, expected, got)) return [NULL_MSG];
@@ -105,6 +107,7 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const inClear = right === 'text-after-ready' ? mistakesInClear(steps[step]!, got) : [];
   if (inClear.length > 0 || envelope === undefined) return inClear;
   const noise = fieldsOf(envelope.payload.noise);
+  if (right === BAD_OFFER && !has(got, 'close')) return mistakesInOfferTaken(envelope.payload.noise);
   const ofLimits = mistakesInLimits(steps[step]!, isHub, right, error);
   if (ofLimits.length > 0) return ofLimits;
   if (right === 'not-offered') return mistakesInOffer(point, noise, got);
@@ -120,6 +123,9 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
     return isFirst && envelope.payload.max_protocol_version === undefined ? [VERSION] : [];
   return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
 }
+
+const NO_UTF8_ENDS =
+  'messages: JSON that is not UTF-8 ends the session; it is dropped, and the session goes on';
 
 const OTHER_IGNORED =
   'after ready: an envelope of another type, such as bus, is ignored; only repeats of the handshake are, and everything else in the clear ends the session';
@@ -253,6 +259,32 @@ function mistakesInOffer({ steps }: Point, noise: Fields | undefined, got: Event
   const isOffered = (names: unknown, name: unknown): boolean => Array.isArray(names) && names.includes(name);
   if (!isOffered(offer.patterns, noise.pattern)) return [notOffered('pattern')];
   return isOffered(offer.suites, noise.suite) ? [] : [notOffered('suite')];
+}
+
+const BAD_OFFER = 'bad-offer';
+const NO_NOISE = 'offer: one without `noise` is taken; it names patterns and suites there';
+const NO_LISTS = 'offer: one whose patterns or suites are no list of strings is taken';
+const lacksRequired = (name: string): string =>
+  `offer: one without ${name} is taken; every hub offers it, so who does not is none`;
+
+/** What is wrong in an offer that is taken although it must be refused. */
+function mistakesInOfferTaken(value: unknown): Causes {
+  if (value === undefined) return [NO_NOISE];
+  const lists = [fieldsOf(value)?.patterns, fieldsOf(value)?.suites];
+  const isList = (list: unknown): list is string[] =>
+    Array.isArray(list) && list.every((name) => typeof name === 'string');
+  if (!lists.every(isList)) return [NO_LISTS];
+  return REQUIRED.filter((name) => !(lists as string[][]).flat().includes(name)).map(lacksRequired);
+}
+
+const REQUIRED = ['XXpsk2', '25519_ChaChaPoly_SHA256'];
+
+/** Whether these steps refuse such an offer, so that it is not taken. */
+function refutesOffer(steps: readonly Fields[], cause: string): boolean {
+  const last = steps.find(({ events }) => closeOf((events as Events | undefined) ?? []) === BAD_OFFER);
+  const payload = last && envelopeOf(inText(last))?.payload;
+  const causes = payload === undefined ? [] : mistakesInOfferTaken(payload.noise);
+  return causes.length === 1 && causes[0] === cause;
 }
 
 const NO_OBJECT = 'bad-handshake-payload';
@@ -407,6 +439,7 @@ export function mistakesInTelling(point: Point, type: string, expected: Events):
       : [NOT_CONFIRMED];
   const { pins, clientKey, staticKeyIsFresh } = point.steps[0]!;
   const isPinned = hubsIn(pins).includes(String(nodeIdOf(point)));
+  if (isDue && type === 'psk') return [NEVER_TOLD, untoldUnder(isKk ? 'KKpsk0' : 'XXpsk2')];
   if (isDue) return UNTOLD[type] === undefined ? [] : [`${type}: ${UNTOLD[type]}`];
   if (type === 'pin' && point.isHub) return clientKey === undefined ? [] : [CLIENT_AGAIN];
   if (type === 'pin') return isKk ? [KK_PINS] : isPinned ? [PINNED_AGAIN] : [];
@@ -419,10 +452,14 @@ export function mistakesInTelling(point: Point, type: string, expected: Events):
     : [STORED_TOLD];
 }
 
+const NEVER_TOLD =
+  'psk: it does not come for a provided PSK that has opened message 2, so that PSK is never stored';
+const untoldUnder = (pattern: string): string =>
+  `psk: it does not come under ${pattern} for a provided PSK that has opened message 2; it does under both patterns`;
+
 /** Events that do not come where they are due. */
 const UNTOLD: { readonly [type: string]: string } = {
   pin: 'it does not come at a first contact, so the other side is never pinned',
-  psk: 'it does not come for a provided PSK that has opened message 2, so that PSK is never stored',
   'psk-suspect': 'it does not come where the payload of message 2 of XXpsk2 does not open',
   'new-hub': 'it does not come where the client has pins, but none for this hub',
   'static-key-fresh':
@@ -502,12 +539,14 @@ export function mistakesInKeeping({ steps }: Point): Causes {
 }
 
 /** Whether passing a test in which all of these steps are as they should be rules out the mistake. */
-export function refutesReading({ steps, flags }: Vector, cause: string): boolean {
+export function refutesReading({ steps, flags, otherErrors }: Vector, cause: string): boolean {
   if (cause === UNREAD || cause === PIN_FIRST) {
     const isRefused = eventsOf(steps).some((event) => OF_BAD_PAYLOAD.includes(String(event?.error)));
     return isRefused && flags.includes(cause === UNREAD ? 'Message2Noise' : 'PayloadFirst');
   }
+  if (cause === NEVER_TOLD) return has(eventsOf(steps), 'psk');
   if (cause.startsWith('limit: ')) return refutesLimit(steps, cause);
+  if (cause.startsWith('offer: ')) return otherErrors === undefined && refutesOffer(steps, cause);
   if (cause === HUB_PROLOGUE) return isAnswered(steps) && bindsMore(steps);
   if (cause === OF_OTHER_HUB) return hubsIn(steps[0].psks).length > 0 && has(eventsOf(steps), 'psk-needed');
   if (cause === FIRST_HELLO) return flags.includes('LatestHello');
