@@ -1070,4 +1070,9 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return {"type": "dropped", "kind": kind, "length": length, "reason": "not-utf8"}',
     'raise Refused("bad-utf8")',
   ]),
+  fault('ready-with-the-own-key', 'session', 'ready: its hubKey is the own private key', [
+    SESSION,
+    'hubKey=hub_key, sessionId',
+    'hubKey=self.static_key, sessionId',
+  ]),
 ];

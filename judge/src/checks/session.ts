@@ -250,6 +250,7 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
         if (isWiped(value, other[name]))
           return [`${type}: its ${name} is zeros, as after it was wiped; tell it before, or a copy`];
         if (name === 'salt') return [SALT];
+        if (KEYS_SHOWN.includes(name)) return [otherKey(type, name, other[name], opener)];
         if (type === 'close') return [`close code: it is ${wrong} where it is ${right}; ${CLOSE_CODES}`];
         return mistakesInText(value, other[name], opener);
       });
@@ -267,6 +268,23 @@ function checkEvents(where: string, expected: readonly Fields[], response: Field
     const isReady = isExtra && !has(expected, 'ready');
     throw new Failure(difference, isReady && opener.isHub ? [READY_EARLY] : [], accepts, rejects);
   }
+}
+
+/** Fields of events that are the static key of the other side. */
+const KEYS_SHOWN: readonly string[] = ['hubKey', 'clientKey'];
+
+/** The sentence for another key than the one that the other side has shown. */
+function otherKey(type: unknown, name: string, got: unknown, { steps }: Opener): string {
+  const own = hexToBytes(String(steps[0]!.staticKey));
+  const key = hexToBytes(String(got));
+  const is = (other: Uint8Array | undefined): boolean =>
+    own?.length === 32 && key !== undefined && other !== undefined && equalBytes(key, other);
+  const what = is(own)
+    ? 'the own private key, which nobody may see'
+    : is(own?.length === 32 ? publicKeyOf(own) : undefined)
+      ? 'the own public key'
+      : 'another key';
+  return `${type}: its ${name} is ${what}; it is the static public key of the other side`;
 }
 
 /** Whether a key is zeros. */
