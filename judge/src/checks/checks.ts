@@ -404,14 +404,23 @@ const PROTOCOLS: { readonly [name: string]: readonly string[] } = {
   mqtt: ['mqtt'],
 };
 
+/** What an identity says about protocols. */
+function protocolsIn(text: string): object {
+  try {
+    return JSON.parse(text).protocols ?? {};
+  } catch {
+    return {}; // it is refused
+  }
+}
+
 /** A protocol that is on or off by default, against the rules. */
 function mistakesInProtocols({ text, identity }: Vector, got: unknown): Causes {
   const [due, is] = [identity, got].map((read) => ((read as Fields | undefined)?.protocols ?? {}) as Fields);
   const wrong = Object.keys(PROTOCOLS).filter(
     (name) => typeof is![name] === 'boolean' && is![name] !== due![name],
   );
-  const isNamed = (name: string): boolean =>
-    PROTOCOLS[name]!.some((alias) => new RegExp(`"protocols":[^}]*"${alias}":`).test(text));
+  const named = Object.keys(protocolsIn(text));
+  const isNamed = (name: string): boolean => PROTOCOLS[name]!.some((alias) => named.includes(alias));
   return wrong
     .filter((name) => !isNamed(name))
     .map(
