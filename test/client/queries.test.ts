@@ -269,6 +269,9 @@ test('a refusal ends the only question, and says why', async () => {
   const { world, client, ready } = start();
   await ready();
   await client.ask('an earlier question, which does not count any more');
+  for (const wrong of [{ timeout: 0 }, { signal: AbortSignal.abort() }]) {
+    for (const method of ['ask', 'query', 'cascade'] as const) await failure(client[method]('one', wrong));
+  }
   for (const denied_type of ['recognizer_loop:utterance', 'query']) {
     const answered = client.query('Who is at home?');
     world.tell('hive.policy.denied', { denied_type: 'speak:synth' }, {});
