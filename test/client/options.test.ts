@@ -277,6 +277,15 @@ test('a page refuses a path as the store of its keyring', () => {
   );
 });
 
+test('an app without a derivation is refused before anything is stored', () => {
+  texts.clear();
+  assert.match(
+    messageOf(() => reactNative({ identity, storage } as never)),
+    'an app has no worker',
+  );
+  assert.is(texts.size, 0);
+});
+
 /** What a client does with an option in an option, at a hub in memory. */
 interface Nested {
   readonly given: Partial<ConnectOptions>;
