@@ -34,6 +34,7 @@ const PSK = derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' });
 /** A WebSocket of a page, with a hub at its other end. */
 class HubSocket {
   binaryType = 'blob';
+  /** What was sent is in the buffer until the end of the task at least. */
   bufferedAmount = 0;
   onmessage: (event: { data: unknown }) => void = () => {};
   readonly url: string;
@@ -53,7 +54,11 @@ class HubSocket {
 
   send(data: string | Uint8Array): void {
     const copy = typeof data === 'string' ? data : data.slice();
-    setTimeout(() => this.#carryOut(this.#session.receive(copy)));
+    this.bufferedAmount += data.length;
+    setTimeout(() => {
+      this.bufferedAmount -= data.length;
+      this.#carryOut(this.#session.receive(copy));
+    });
   }
 
   close(...args: unknown[]): void {
