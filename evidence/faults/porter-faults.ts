@@ -1065,11 +1065,6 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'if self.unproved_psk is not None:',
     'if self.unproved_psk is not None and self.pattern == "XXpsk2":',
   ]),
-  fault('no-utf8-ends', 'session', 'messages: JSON that is not UTF-8 ends the session', [
-    PROTOCOL,
-    'return {"type": "dropped", "kind": kind, "length": length, "reason": "not-utf8"}',
-    'raise Refused("bad-utf8")',
-  ]),
   fault('ready-with-the-own-key', 'session', 'ready: its hubKey is the own private key', [
     SESSION,
     'hubKey=hub_key, sessionId',

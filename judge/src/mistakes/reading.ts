@@ -83,8 +83,6 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const isMessage = (index: number): boolean => expected[index]?.type === 'message';
   if (isHub && got.some((event, index) => event?.type === 'hello' && isMessage(index))) return [HELLO_AGAIN];
   if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
-  const isDropped = expected.length === 1 && expected[0]?.reason === 'not-utf8';
-  if (isDropped && got.length === 1 && has(got, 'close')) return [NO_UTF8_ENDS];
   const [right, error] = [closeOf(expected), closeOf(got)];
   if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
   if (isNullUnread(steps[step]!, expected, got)) return [NULL_MSG];
@@ -123,9 +121,6 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
     return isFirst && envelope.payload.max_protocol_version === undefined ? [VERSION] : [];
   return error === 'bad-payload' && !isFirst && noise.suite === undefined ? [UNNAMED] : [];
 }
-
-const NO_UTF8_ENDS =
-  'messages: JSON that is not UTF-8 ends the session; it is dropped, and the session goes on';
 
 const OTHER_IGNORED =
   'after ready: an envelope of another type, such as bus, is ignored; only repeats of the handshake are, and everything else in the clear ends the session';
