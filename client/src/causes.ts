@@ -78,7 +78,7 @@ export function causeOfOpening(error: unknown, isConnected: boolean): Finding {
   const { name, message, cause } = Object(error) as Partial<Error & { cause: unknown }>;
   const [, status] = /^Unexpected server response: (\d{3})$/.exec(`${message}`) ?? []; // of ws, which has no other code for it
   if (status !== undefined)
-    return { cause: isOfNow(+status) ? 'not-reachable' : 'not-a-hub', platformCode: `HTTP_${status}` };
+    return { cause: isTemporary(+status) ? 'not-reachable' : 'not-a-hub', platformCode: `HTTP_${status}` };
   const isLate =
     [name, Object(cause).name].includes('TimeoutError') || /timed out|timeout/i.test(`${message}`);
   if (isLate) return causeOfSilence(isConnected);
@@ -105,12 +105,12 @@ function causeOfKind(platformCode: string): Cause {
  * @returns `undefined` if a hub may have answered: 401 and 403, if it does not admit the client, and 408, 429 and 5xx, if it has no time
  */
 export function causeOfStatus(status: number): Finding | undefined {
-  if (isOfNow(status) || [401, 403].includes(status)) return undefined;
+  if (isTemporary(status) || [401, 403].includes(status)) return undefined;
   return { cause: 'not-a-hub', platformCode: `HTTP_${status}` };
 }
 
 /** Whether a server that refuses with this status may accept later. */
-const isOfNow = (status: number): boolean => status >= 500 || [408, 429].includes(status);
+const isTemporary = (status: number): boolean => status >= 500 || [408, 429].includes(status);
 
 type Sentence = (place: Place) => string;
 

@@ -19,10 +19,10 @@
  *                                             there about a sample
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
- * it, the fastest first, until one fails; in the shells, whose tests wait for much, first quick ones that noticed others. What survives must be in survivors.json, with a reason. Code that only runs when
- * its module is loaded is left out: that is over before a test can switch a mutant on. In the shells a mutant is on in the
- * programs, too, that a test starts; a file whose tests need what earlier ones leave behind runs whole, in a process of its
- * own for each mutant.
+ * it, the fastest first, until one fails. In the shells many tests wait, so quick ones that noticed other mutants come
+ * first. What survives must be in survivors.json, with a reason. Code that only runs when its module is loaded is left
+ * out: that is over before a test can switch a mutant on. In the shells a mutant is on in the programs, too, that a test
+ * starts; a file whose tests need what earlier ones leave behind runs whole, in a process of its own for each mutant.
  */
 import { type ChildProcess, execFileSync, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

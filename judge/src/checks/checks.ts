@@ -445,11 +445,11 @@ async function checkIdentity(test: Vector, ask: Ask): Promise<void> {
   checkExact(test, response, ['identity']);
   const shown = JSON.stringify(response.redacted ?? null);
   for (const secret of secrets as string[]) {
-    if (!formsOf(secret).some(([, text]) => shown.includes(text))) continue;
+    const form = formsOf(secret).find(([, text]) => shown.includes(text));
+    if (form === undefined) continue;
     const got = `the secret ${JSON.stringify(secret)} of this test`;
     const name = nameIn(identity, secret);
-    const forms = formsOf(secret).filter(([, text]) => shown.includes(text));
-    const how = forms[0]![0];
+    const [how] = form;
     const cause =
       name === undefined
         ? `redaction: a redacted identity contains one of its secrets ${how}; no form of it is shown`
