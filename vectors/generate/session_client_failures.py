@@ -157,12 +157,14 @@ def untrusted():
         return script.hello().fail(envelope("shake", BOTH_PATTERNS), "unknown-hub")
 
     elsewhere = {"hub-1": STRANGER.hub_public.hex()}
-    named = {name: {**HELLO, "node_id": name} for name in ["hub-1 ", "HUB-1"]}
+    named = {name: {**HELLO, "node_id": name} for name in ["hub-1 ", "HUB-1", "hub-10", "hub"]}
     tests = [
         refused("a hub never seen, where none is pinned"),
         refused("a hub never seen, where the PSK would be asked for", has_psk=False),
         refused("a pinned hub's name with a blank after it", hello=named["hub-1 "], other_pins=elsewhere),
         refused("a pinned hub's name in capitals", hello=named["HUB-1"], other_pins=elsewhere),
+        refused("a name that begins with that of a pinned hub", hello=named["hub-10"], other_pins=elsewhere),
+        refused("a name with which that of a pinned hub begins", hello=named["hub"], other_pins=elsewhere),
     ]
     return [test.test() for test in tests]
 
