@@ -1040,6 +1040,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return self._replace(psks={name: key for name, key in self.psks.items() if name != hub})',
     ],
   ),
+  fault('proved-psk-not-stored', 'link', 'keyring: a PSK is missing in what is stored', [
+    LINK,
+    'return self._replace(psks={**self.psks, hub: key}, suspects',
+    'return self._replace(suspects',
+  ]),
+  fault('pin-in-place-of-all-others', 'link', 'keyring: a pin is missing in what is stored', [
+    LINK,
+    'return self._replace(pins={**self.pins, hub: key}',
+    'return self._replace(pins={hub: key}',
+  ]),
   fault('doubt-of-a-pin-forgotten', 'link', 'pin: a suspect pin is enforced after all', [
     LINK,
     '        self.is_gone = False\n        self.number += 1',

@@ -1,6 +1,7 @@
 /** Whole lives of a client, input by input: the orders that must follow, the deadline and the state. */
 import type { Fields } from '../adapter.ts';
 import { firstDifference } from '../difference.ts';
+import { hubsIn } from '../mistakes/reading.ts';
 import { bytesToUtf8, hexToBytes, nodeCrypto } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, checkFields, checkRefusal, Failure } from '../verdict.ts';
@@ -160,6 +161,37 @@ function endedBy(order: Fields | null): unknown {
   return what === 'finish' ? requestId : told?.type === 'finish' ? told.requestId : undefined;
 }
 
+/** The questions that are in flight, order by order. */
+class Flight {
+  readonly #steps: readonly Fields[];
+  #questions: Question[] = [];
+  /** The sessions in which one has ended since the last input. */
+  freed: unknown[] = [];
+
+  constructor(steps: readonly Fields[]) {
+    this.#steps = steps;
+  }
+
+  get isEmpty(): boolean {
+    return this.#questions.length === 0;
+  }
+
+  follow(order: Fields | null): void {
+    const question = sentBy(order, this.#steps);
+    if (question !== undefined) this.#questions.push(question);
+    this.end(endedBy(order));
+  }
+
+  end(id: unknown): void {
+    this.freed.push(...this.#questions.filter((other) => other.id === id).map(({ session }) => session));
+    this.#questions = this.#questions.filter((other) => other.id !== id);
+  }
+
+  isBusy({ session }: Question): boolean {
+    return this.#questions.some((other) => other.session === session);
+  }
+}
+
 /**
  * Questions that are not sent where it is their turn, or before.
  * @param before - the right orders or decisions before this input
@@ -172,38 +204,26 @@ function mistakesInTurns(
   got: Orders,
 ): Causes {
   const input = steps[index]!;
-  const sent = (order: Fields | null): Question | undefined => sentBy(order, steps);
-  let inFlight: Question[] = [];
-  const ended: unknown[] = []; // sessions
-  const follow = (order: Fields | null): void => {
-    const question = sent(order);
-    if (question !== undefined) inFlight.push(question);
-    end(endedBy(order));
-  };
-  const end = (id: unknown): void => {
-    if (id === undefined) return;
-    ended.push(...inFlight.filter((other) => other.id === id).map(({ session }) => session));
-    inFlight = inFlight.filter((other) => other.id !== id);
-  };
-  for (const order of before) follow(order);
-  ended.length = 0;
-  if (input.do === 'cancel') end(input.requestId);
-  const ids = (orders: Orders): unknown[] => orders.map((order) => sent(order)?.id);
-  const isBusy = ({ session }: Question): boolean => inFlight.some((other) => other.session === session);
+  const flight = new Flight(steps);
+  for (const order of before) flight.follow(order);
+  flight.freed = [];
+  if (input.do === 'cancel') flight.end(input.requestId);
+  const sentIn = (orders: Orders): Question[] => orders.flatMap((order) => sentBy(order, steps) ?? []);
+  const idsIn = (orders: Orders): unknown[] => sentIn(orders).map(({ id }) => id);
   for (const order of due) {
-    const question = sent(order);
-    if (question !== undefined && !ids(got).includes(question.id) && !isBusy(question)) {
-      if (ended.includes(question.session)) return [NOT_NEXT, ...(inFlight.length > 0 ? [ONE_IN_ALL] : [])];
-      return inFlight.length > 0 ? [ONE_IN_ALL] : [];
+    const question = sentBy(order, steps);
+    if (question !== undefined && !idsIn(got).includes(question.id) && !flight.isBusy(question)) {
+      const others = flight.isEmpty ? [] : [ONE_IN_ALL];
+      return flight.freed.includes(question.session) ? [NOT_NEXT, ...others] : others;
     }
-    follow(order);
+    flight.follow(order);
   }
   const isHandled = String(input.message ?? '').includes('ovos.utterance.handled');
   const isEnded = (order: Fields | null): boolean =>
     endedBy(order) !== undefined && ((order?.event as Fields | undefined) ?? order)?.ending === 'handled';
   if (due.length === 0 && got.some(isEnded) && (isHandled || input.do === 'received')) return [ENDED_EARLY];
-  const early = got.map(sent).find((question) => question && !ids(due).includes(question.id));
-  return early !== undefined && isBusy(early) ? [NO_TURN] : [];
+  const early = sentIn(got).find(({ id }) => !idsIn(due).includes(id));
+  return early !== undefined && flight.isBusy(early) ? [NO_TURN] : [];
 }
 
 const ENDED_EARLY =
@@ -221,8 +241,9 @@ const ENFORCED =
 /** Whether another key is refused that is to be stored in place of a suspect pin. */
 function isPinEnforced({ policy }: Fields, due: Orders, got: Orders): boolean {
   const isRefused = got.some((order) => (order?.event as Fields | undefined)?.error === 'hub-key-changed');
-  const isStored = due.some((order) => order?.do === 'store');
-  return isRefused && isStored && (policy as Fields | undefined)?.onKkFailure !== 'keep-pin';
+  return (
+    isRefused && keyringIn(due) !== undefined && (policy as Fields | undefined)?.onKkFailure !== 'keep-pin'
+  );
 }
 
 /** Whether the link dials before the server wants it. */
@@ -242,15 +263,10 @@ function lacksPsk(options: Fields, before: Orders, due: Orders, got: Orders): bo
   const keyrings = [...before, ...got]
     .filter((order) => order?.do === 'store')
     .map((order) => order!.keyring);
-  const stored = got.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
+  const stored = keyringIn(got);
   const earlier = (keyrings.at(-2) ?? options) as Fields;
-  const [names, left] = [earlier, stored].map((keyring) => Object.keys((keyring?.psks ?? {}) as object));
-  return (
-    hasFailed &&
-    stored !== undefined &&
-    !due.some((order) => order?.do === 'store') &&
-    left!.length < names!.length
-  );
+  const [names, left] = [earlier, stored].map((keyring) => hubsIn(keyring?.psks));
+  return hasFailed && stored !== undefined && keyringIn(due) === undefined && left!.length < names!.length;
 }
 
 const DERIVED =
@@ -261,6 +277,12 @@ const NOT_DERIVED =
   'psk: it is not derived anew where a derived one did not open message 2; the next connection needs another';
 const ACCEPTED =
   'keyring: ready under XXpsk2 counts as acceptance of the static key; only ready under KKpsk0, or what the hub sends then, shows it';
+
+/** What is wrong where a keyring is stored without a hub that it should have. */
+const MISSING = {
+  psks: 'keyring: a PSK is missing in what is stored; one that has opened message 2 is stored beside those of other hubs',
+  pins: 'keyring: a pin is missing in what is stored; the key that XXpsk2 has shown is stored beside those of other hubs',
+} as const;
 
 type Orders = readonly (Fields | null)[];
 
@@ -297,12 +319,24 @@ function mistakesInOrders(
     .some((order) => order?.do === 'derive' && order.nodeId === derived?.nodeId);
   if (derived && hasDerived && !hasDiffered && !has(due, 'derive')) return [DERIVED_AGAIN];
   if (hasDiffered && has(due, 'derive') && got.length > 0 && !derived) return [NOT_DERIVED];
-  const stored = got.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
+  const [kept, stored] = [due, got].map(keyringIn);
+  if (kept && stored) return mistakesInStored(kept, stored);
   const isReady = due.some((order) => {
     const event = order?.event as Fields | undefined;
     return event?.type === 'connect' && event.pattern === 'XXpsk2';
   });
-  return isReady && !has(due, 'store') && stored?.staticKeyIsFresh === false ? [ACCEPTED] : [];
+  return isReady && !kept && stored?.staticKeyIsFresh === false ? [ACCEPTED] : [];
+}
+
+/** The keyring that is stored. */
+function keyringIn(orders: Orders): Fields | undefined {
+  return orders.find((order) => order?.do === 'store')?.keyring as Fields | undefined;
+}
+
+function mistakesInStored(right: Fields, wrong: Fields): Causes {
+  const [due, got] = [right, wrong].map(({ psks, pins }) => ({ psks: hubsIn(psks), pins: hubsIn(pins) }));
+  const isMissing = (name: 'psks' | 'pins'): boolean => without(due![name], got![name]).length > 0;
+  return (['psks', 'pins'] as const).filter(isMissing).map((name) => MISSING[name]);
 }
 
 /** The results with the JSON of sealed messages opened, since its fields and white space may differ. */

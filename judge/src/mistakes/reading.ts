@@ -364,7 +364,8 @@ function changesOf(
   return fitting.flatMap(({ how }) => [nodeIdCause(how), causeOf(how)]);
 }
 
-function hubsIn(stored: unknown): string[] {
+/** The node ids of a map of pins or PSKs. */
+export function hubsIn(stored: unknown): string[] {
   return Object.keys(fieldsOf(stored) ?? {});
 }
 
