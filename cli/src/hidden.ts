@@ -24,9 +24,7 @@ export function hiding(accessKey: string): (text: string) => string {
 
 /** A character, or its bytes percent-encoded. */
 function orEscaped(character: string): string {
-  const escaped = [...Buffer.from(character)]
-    .map((byte) => `%${byte.toString(16).padStart(2, '0')}`)
-    .join('');
+  const escaped = Buffer.from(character).toString('hex').replace(/../g, '%$&');
   return `(?:${character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&')}|${escaped})`;
 }
 

@@ -58,7 +58,7 @@ shown.
 async function explainRecordings(args: Arguments): Promise<Result> {
   const evidence = await evidenceOf(args);
   const explanation = explain(evidence);
-  if (evidence.onAttempt !== undefined) draw(1, '');
+  draw(1, '');
   const status = STATUS[explanation.verdict];
   return { status, text: toText(explanation), json: { ...explanation, cause: explanation.cause ?? null } };
 }

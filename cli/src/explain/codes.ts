@@ -60,13 +60,11 @@ export const ON_THE_WAY = 'a message was changed, lost, repeated or overtaken on
 /** Names the cause if the code of the failure is unambiguous. */
 export function codeThatSpeaks(examined: Case): Cause | undefined {
   for (const { recording, failure } of examined.failures) {
-    if (failure.isOwn) {
-      const cause =
-        sealedTooEarly(recording, failure) ??
-        speaking(examined, recording, failure) ??
-        counter(recording, failure);
-      if (cause !== undefined) return cause;
-    }
+    const cause =
+      sealedTooEarly(recording, failure) ??
+      speaking(examined, recording, failure) ??
+      counter(recording, failure);
+    if (cause !== undefined) return cause;
   }
   return undefined;
 }

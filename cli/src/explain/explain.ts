@@ -7,7 +7,7 @@ import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { askFor, comparePsks, otherPair, tryMistakes } from './trials.ts';
+import { askForPsk, comparePsks, otherPair, tryMistakes } from './trials.ts';
 
 export interface Explanation {
   /** `unfinished`: a recording ends in the middle of the handshake, without evidence that it failed. */
@@ -151,7 +151,7 @@ function byElimination(examined: Case): Cause | undefined {
       "a recording of the next attempt with patterns: ['XXpsk2'], which distinguishes password, pin and static key",
     );
   }
-  if (/^kk-|^psk-differs$/.test(code)) askFor(examined, 'psk');
+  if (/^kk-|^psk-differs$/.test(code)) askForPsk(examined);
   return undefined;
 }
 
@@ -169,7 +169,7 @@ function leftOver(
     text: examined.agrees('messages') ? text : `${text}. Or ${ON_THE_WAY}`,
   });
   if (isOwn && code === 'psk-differs' && !examined.agrees('psks')) {
-    askFor(examined, 'psk');
+    askForPsk(examined);
     return likely(
       'psk-differs',
       'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',
@@ -192,7 +192,7 @@ function leftOver(
       'prologue, pin and static keys agree, so the PSKs differ: the password is wrong on one side, or a stored PSK is stale. A mistake in the Noise handshake looks the same',
     );
   }
-  if (isOwn || role === 'hub' || isRefutedByHub(examined, code)) return undefined;
+  if (isOwn || isRefutedByHub(examined, code)) return undefined;
   if (staticKeyIsFresh && code === 'kk-refused') {
     return likely(
       'client-key-lost',

@@ -32,12 +32,12 @@ export function tryMistakes(examined: Case): Cause | undefined {
     other && otherPair(other.owner, other.publicKey, other.owner === 'client' ? clientStatic : hubStatic);
   if (broken !== undefined) return broken;
   if (lacks !== undefined) {
-    askFor(examined, lacks);
-    if (lacks === 'psk') return undefined;
+    if (lacks === 'psk') askForPsk(examined);
+    else askForKeys(examined);
+    return undefined;
   }
-  if (opened > last(handshake)) return faultOfReader(examined, point, handshake);
-  if (lacks !== undefined) return undefined;
-  return faultOfWriter(examined, point, handshake);
+  const isCorrect = opened > last(handshake);
+  return (isCorrect ? faultOfReader : faultOfWriter)(examined, point, handshake);
 }
 
 /** A private key that does not belong to the public key that a side presented. */
@@ -92,16 +92,17 @@ export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
   return role === 'client' ? evidence.clientPsk : evidence.hubPsk;
 }
 
-/** Asks for what a computation lacks, unless it was given. */
-export function askFor({ wouldHelp, evidence }: Case, lacks: 'psk' | 'key'): void {
-  if (lacks === 'key') {
-    wouldHelp.add(
-      'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
-        'key of the side that made it (--keyring of the client, --hub-key of the hub)',
-    );
-  } else if (evidence.password === undefined) {
-    wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
-  }
+/** Asks for the PSK that a computation lacks, unless the password was given. */
+export function askForPsk({ wouldHelp, evidence }: Case): void {
+  if (evidence.password !== undefined) return;
+  wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
+}
+
+function askForKeys({ wouldHelp }: Case): void {
+  wouldHelp.add(
+    'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
+      'key of the side that made it (--keyring of the client, --hub-key of the hub)',
+  );
 }
 
 /** The message is correct, so its reader erred, or refused it for another reason. */
