@@ -423,6 +423,23 @@ test('the first two transport messages in the wrong order', () => {
   cannotTell({ hub });
 });
 
+test('recognizes the first transport message that arrives if no more than 63 were sent before it', () => {
+  for (const [before, cause] of [
+    [63, 'message-order'],
+    [64, undefined],
+  ] as const) {
+    const { hub } = play({
+      ...secrets,
+      wire: (from, data) => (from === 'client' && typeof data !== 'string' ? [] : [data]), // the first
+      after: ({ client, hub }) => {
+        for (let count = 1; count < before; count++) client.sendJson({});
+        for (const message of client.sendJson({})) hub.receive(message);
+      },
+    });
+    assert.is(why({ hub, hubPsk: PSK, hubStatic: HUB_STATIC }).cause?.name, cause, `${before}`);
+  }
+});
+
 test('a later transport message that was lost', () => {
   const { hub } = play({
     after: ({ client, hub }) => {
@@ -999,6 +1016,7 @@ test('counts the transport messages that opened, and not the one that ended the 
     [[opens, opens], 2],
     [[opens, opens, close('not-authentic')], 1],
     [[opens, { threw: 'out-of-memory' }, call('ready')], 0],
+    [[opens, { event: 'transmit' }, close('not-authentic')], 0],
     [[{ ...opens, state: 'awaiting-first-message' }], 1],
     [[{ ...opens, state: 'awaiting-message-2' }], 0],
     [[{ ...opens, isText: true }], 0],

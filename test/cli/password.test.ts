@@ -7,7 +7,9 @@ import { type Input, readPassword } from '../../cli/src/password.ts';
 import { soon } from '../client/world.ts';
 
 /** Types keys at a prompt. Returns what was shown, what was read, and when echo was off. */
-async function type(...keys: string[]): Promise<{ shown: string; password: string; modes: boolean[] }> {
+async function type(
+  ...keys: (string | Uint8Array)[]
+): Promise<{ shown: string; password: string; modes: boolean[] }> {
   const modes: boolean[] = [];
   const input = Object.assign(new PassThrough(), {
     isTTY: true as const,
@@ -41,6 +43,11 @@ test('reads a password up to Enter, and shows nothing of it', async () => {
   assert.is(password, 'correct hörse 🐎');
   assert.is(shown, 'Password: \n');
   assert.equal(modes, [true, false]);
+});
+
+test('reads a character of which the terminal delivers one byte after the other', async () => {
+  const bytes = [...Buffer.from('hörse 🐎\r')].map((byte) => Uint8Array.of(byte));
+  assert.is((await type(...bytes)).password, 'hörse 🐎');
 });
 
 test('deletes a character with Backspace, and all of them with Ctrl-U', async () => {

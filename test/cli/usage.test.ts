@@ -304,6 +304,7 @@ test('hides an access key in each of its forms, and nothing that is like it', ()
     ['k.1', '6b2e31 6B2E31', '[access key] [access key]'], // hex of six digits
     ['k.1', 'ay4x', 'ay4x'], // base64 of four characters
     ['ab', 'ab 6162', '[access key] 6162'],
+    ['a\tb', 'a\tb a%09b a%9b', '[access key] [access key] a%9b'],
     ['é1', 'é1 %c3%a91 %C3%A9%31', '[access key] [access key] [access key]'],
     ['a+b/c', 'a+b/c aab/c', '[access key] aab/c'],
   ] as const) {
