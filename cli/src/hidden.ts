@@ -31,8 +31,8 @@ function orEscaped(character: string): string {
 /** The characters of base64 that depend only on these bytes, with this many bytes before them (modulo 3). */
 function withinBase64(bytes: Uint8Array, before: number): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);
-  const [first, end] = [Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6)];
-  return all.toString('base64').slice(first, end);
+  const first = Buffer.alloc(before).toString('base64url').length; // without padding
+  return all.toString('base64').slice(first, Math.floor((all.length * 8) / 6));
 }
 
 /** Hides the access key in a JSON text. Any character of its strings may be escaped. */

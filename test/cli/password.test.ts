@@ -82,6 +82,18 @@ test('ends the echo before it asks, and begins it again before it goes to the ne
   assert.equal(order, [true, 'Password at \\u001b: ', false, '\n']);
 });
 
+test('asks twice on one terminal, and each time goes to the next line once', async () => {
+  const terminal = { isTTY: true as const, setRawMode: () => {} };
+  const input = Object.assign(new PassThrough(), terminal) as unknown as Input & PassThrough;
+  const output = new PassThrough({ encoding: 'utf8' });
+  for (const password of ['horse', 'battery']) {
+    const reading = readPassword('Password', input, output);
+    input.write(`${password}\r`);
+    assert.is(await soon(reading), password);
+    assert.is(output.read(), 'Password: \n');
+  }
+});
+
 test('asks nothing where there is no terminal', async () => {
   const output = new PassThrough({ encoding: 'utf8' });
   assert.is(await readPassword('Password', Readable.from(['horse\n']), output), 'horse');
