@@ -71,7 +71,7 @@ function within<Value>(
     const fail = (error: unknown): void => {
       clearTimeout(timer);
       undo();
-      reject(error instanceof Fault ? error : faultOf(causeOfOpening(error, false), server));
+      reject(error instanceof Fault ? error : faultOf(causeOfOpening(error, true), server));
     };
     undo = start((value) => {
       clearTimeout(timer);
@@ -134,9 +134,9 @@ export async function verify(tls: TLSSocket, server: Server): Promise<string> {
 }
 
 /** Says whose clock is wrong, as far as that can be seen. */
-function clockNote(now: number, theirs: number | undefined, certificate: PeerCertificate): string {
+function clockNote(now: number, theirs: number, certificate: PeerCertificate): string {
   if (now < WRITTEN) return 'That clock is wrong: this program is newer.';
-  if (theirs !== undefined && Math.abs(theirs - now) > DAY) {
+  if (Math.abs(theirs - now) > DAY) {
     return `The server’s clock says ${dayOf(theirs)}, so one of the two is wrong.`;
   }
   const { valid_from, valid_to } = certificate;
@@ -152,16 +152,15 @@ function dayOf(time: number | string): string {
 /** How long a server may take to tell its time, in milliseconds. */
 const LONGEST_WAIT_FOR_TIME = 2000;
 
-/** The time of a web server, in milliseconds; `undefined` if it does not tell it. The server was not verified, so it learns nothing. */
-function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<number | undefined> {
-  if (place.scheme.startsWith('mqtt')) return Promise.resolve(undefined);
+/** The time of a web server, in milliseconds; `NaN` if it does not tell it. The server was not verified, so it learns nothing. */
+function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<number> {
+  if (place.scheme.startsWith('mqtt')) return Promise.resolve(Number.NaN);
   const signal = AbortSignal.timeout(Math.min(timeout, LONGEST_WAIT_FOR_TIME));
   return new Promise((resolve) => {
-    const asked = request({ method: 'HEAD', host, createConnection: () => tls, signal }, ({ headers }) => {
-      const time = Date.parse(String(headers.date));
-      resolve(Number.isNaN(time) ? undefined : time);
-    });
-    asked.on('error', () => resolve(undefined)).end();
+    const asked = request({ method: 'HEAD', host, createConnection: () => tls, signal }, ({ headers }) =>
+      resolve(Date.parse(String(headers.date))),
+    );
+    asked.on('error', () => resolve(Number.NaN)).end();
   });
 }
 

@@ -1015,6 +1015,21 @@ test('examines a broker over WebSocket', async () => {
   assert.equal([step, cause, platform_code], ['broker', 'not-a-hub', 'HTTP_400']);
 });
 
+test('asks for MQTT over WebSocket, and takes a server that does not speak it for no broker', async () => {
+  const server = createHttpsServer(localhost);
+  let asked: unknown;
+  const handleProtocols = (protocols: Set<string>): false => {
+    asked = [...protocols];
+    return false;
+  };
+  new WebSocketServer({ server, handleProtocols });
+  const { fault } = found(await doctor(mqtt(`wss://localhost:${await listen(server)}`), ...CA, '--json'));
+  assert.equal(asked, ['mqtt']);
+  assert.equal([fault!.step, fault!.code], ['broker', 'not-a-hub']);
+  const text = 'The server at localhost does not answer as a broker does. Check the address and the port.';
+  assert.is(general(fault!.text), text);
+});
+
 /** What a server that is no broker sends once it has read the first packet. */
 const NO_BROKERS: readonly (readonly [what: string, ...bytes: Uint8Array[]])[] = [
   ['a length of five bytes', Uint8Array.of(0x20, 0xff, 0xff, 0xff, 0xff, 1)],
@@ -1213,9 +1228,8 @@ test('names the port of the scheme if the address has none', async () => {
 });
 
 /** Runs the command, and counts how often it waits for the server, and how many of those timers it leaves behind. */
-async function waitsOf(...args: string[]): Promise<{ begun: number; left: number }> {
+async function waitsOf(path: string, ...args: string[]): Promise<{ begun: number; left: number }> {
   const { setTimeout, clearTimeout } = globalThis;
-  const path = await hub();
   const left = new Set<unknown>();
   let begun = 0;
   const set = (run: () => void, wait = 0): unknown => {
@@ -1240,9 +1254,11 @@ async function waitsOf(...args: string[]): Promise<{ begun: number; left: number
 }
 
 test('leaves no timer of a step behind, and takes no derivation for the time of the hub', async () => {
-  const provisioned = await waitsOf('--keyring', keyring());
-  const derived = await waitsOf();
-  assert.equal([provisioned.left, derived.left], [0, 0]);
+  const provisioned = await waitsOf(await hub(), '--keyring', keyring());
+  const derived = await waitsOf(await hub());
+  const failed = await waitsOf(there({ wss: 'wss://127.0.0.1:1' }));
+  assert.equal([provisioned.left, derived.left, failed.left], [0, 0, 0]);
+  assert.is(failed.begun, 1);
   assert.ok(provisioned.begun > 5 && derived.begun > provisioned.begun + 3); // anew with each progress
 });
 
@@ -1291,10 +1307,16 @@ function decodings(text: string): string[] {
 test('hides an access key in base64url, and in base64 that is percent-encoded', () => {
   const key = 'kiosk~>~>?7';
   const hide = hiding(key);
-  for (const before of ['', ':', '::']) {
+  // What is left has bits of what comes before the key, or after it.
+  for (const [before, left] of [
+    ['', '[access key]c'],
+    [':', 'Om[access key]'],
+    ['::', 'Ojp[access key]w'],
+  ] as const) {
     const bytes = Buffer.from(`${before}${key}`);
-    for (const text of [bytes.toString('base64url'), encodeURIComponent(bytes.toString('base64'))])
-      assert.match(hide(text), /^\w{0,4}\[access key\]/, text);
+    const encoded = encodeURIComponent(bytes.toString('base64'));
+    for (const text of [bytes.toString('base64url'), encoded])
+      assert.is(hide(text).replace(/(?:%3D)+$/, ''), left, text);
   }
 });
 
@@ -1374,12 +1396,27 @@ test('names the versions of an old hub', async () => {
   }
 });
 
-test('takes no other packet of two bytes for the answer of a broker', async () => {
-  const port = await raw((socket) => {
-    socket.once('data', () => socket.write(Uint8Array.of(0x40, 2, 0, 7, 0x20, 2, 0, 5)));
-  });
-  const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
-  assert.is(fault!.platform_code, 'CONNACK_5');
+test('takes no other packet of the same length for an answer of a broker', async () => {
+  for (const [bytes, code] of [
+    [[0x40, 2, 0, 7, 0x20, 2, 0, 5], 'CONNACK_5'],
+    [[0x20, 2, 0, 0, 0x40, 3, 0, 1, 0x81, 0x90, 3, 0, 1, 0x80], 'SUBACK_128'],
+  ] as const) {
+    const port = await raw((socket) => {
+      socket.once('data', () => socket.write(Uint8Array.from(bytes)));
+    });
+    const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
+    assert.is(fault!.platform_code, code);
+  }
+});
+
+test('says that a certificate is valid until an unknown day if that is written in an unknown form', async () => {
+  const tls = {
+    authorized: true,
+    getPeerCertificate: () => ({ valid_to: 'at dawn' }),
+    getProtocol: () => 'TLSv1.3',
+  };
+  const text = 'TLSv1.3; the certificate is accepted, and valid until an unknown day';
+  assert.is(await verify(tls as unknown as TLSSocket, {} as never), text);
 });
 
 test('calls a certificate refused although the platform does not say why, and ends the connection', async () => {
