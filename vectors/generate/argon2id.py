@@ -91,7 +91,7 @@ PSKS = [
     ("ASCII", ["SaltOfNodeId"], PASSWORD, "hub-1"),
     ("another hub", ["SaltOfNodeId"], PASSWORD, "hub-2"),
     ("a password and a node id of other scripts", ["PasswordAsUtf8", "NodeIdAsSent"],
-     "p\xe4ssw\xf6rd \U0001f511", "h\xfcb \U0001f3e0\n"),
+     "p\xe4ssw\xf6rd \U0001f511", " h\xfcb \U0001f3e0\n"),
     ("the umlauts of the password decomposed", ["PasswordAsUtf8"], "pa\u0308sswo\u0308rd \U0001f511", "hub-1"),
     ("blanks around the password", ["PasswordAsUtf8"], f" {PASSWORD}\n", "hub-1"),
     ("a password longer than a block of BLAKE2b", ["PasswordAsUtf8"], 50 * "\u20ac", "hub-1"),

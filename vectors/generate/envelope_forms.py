@@ -106,6 +106,8 @@ def without(fields, *names):
 
 GOOD_FORMS = [
     ("no field but the two that count", fields()),
+    ("no metadata", lambda kind, payload: compact(without(json.loads(envelope(kind, payload)), "metadata"))),
+    ("no route", lambda kind, payload: compact(without(json.loads(envelope(kind, payload)), "route"))),
     ("the payload before the type", lambda kind, payload: compact({"payload": payload, "msg_type": kind})),
     ("other types in the fields that are not read", fields(metadata=None, route={}, node=[1], source_peer=False)),
     ("fields that nobody knows", fields(**{"x-vendor": {"a": [1.0]}, "msg_id": 7, "__proto__": {"payload": 1}})),
