@@ -99,6 +99,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return binascii.unhexlify(text)',
     'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
   ]),
+  fault('envelopes-need-metadata', 'session', 'envelopes: one without `metadata` is refused', [
+    ENVELOPES,
+    'isinstance(envelope.get("msg_type"), str):',
+    'isinstance(envelope.get("msg_type"), str) or not isinstance(envelope.get("metadata"), dict):',
+  ]),
   fault('envelopes-need-every-field', 'session', 'envelopes: one without `route` is refused', [
     ENVELOPES,
     'isinstance(envelope.get("msg_type"), str):',
@@ -843,12 +848,21 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'metadata = object_in(metadata, "bad-metadata")',
     ],
   ),
-  fault(
-    'binary-version-2-read',
-    'decode-binary',
-    'accepts what has to be refused, such as: version 2, type 1',
-    [BINARY, 'bits.take(8) > 1:', 'bits.take(8) > 2:'],
-  ),
+  fault('binary-version-2-read', 'decode-binary', 'binary: the version 2 is read', [
+    BINARY,
+    'bits.take(8) > 1:',
+    'bits.take(8) > 2:',
+  ]),
+  fault('binary-version-0-refused', 'decode-binary', 'binary: version 0 is refused', [
+    BINARY,
+    'bits.take(8) > 1:',
+    'bits.take(8) != 1:',
+  ]),
+  fault('binary-type-11-read', 'decode-binary', 'binary: the type 11 is read', [
+    BINARY,
+    'type = TYPES.get(bits.take(5))',
+    'type = {**TYPES, 11: "3rdparty"}.get(bits.take(5))',
+  ]),
   // When to dial
   fault('pauses-do-not-grow', 'policy', 'pauses: their limit does not grow', [
     POLICY,
@@ -996,7 +1010,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'binary-type-unknown',
     'decode-binary',
-    'binary: the code of the type cascade is refused as reserved',
+    ['binary: the code of the type cascade is refused as reserved', 'binary: the type 13 is read'],
     [BINARY, '8: "cascade", ', '13: "cascade", '],
   ),
   fault('deadline-begun-again', 'policy', 'policy: the deadline of a state counts from the question for it', [
@@ -1054,6 +1068,21 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     LINK,
     '        self.is_gone = False\n        self.number += 1',
     '        self.keyring = self.keyring._replace(suspect_pins=frozenset())\n        self.is_gone = False\n        self.number += 1',
+  ]),
+  fault(
+    'brace-in-the-clear',
+    'session',
+    'after ready: bytes that begin like JSON count as a message in the clear',
+    [
+      SESSION,
+      '            if is_text:\n                raise',
+      '            if is_text or data[:1] == b"{":\n                raise',
+    ],
+  ),
+  fault('empty-message-2-refused', 'session', 'message 2: an empty payload is refused', [
+    ENVELOPES,
+    'payload = protocol.parse_json(data or b"{}")',
+    'payload = protocol.parse_json(data)',
   ]),
   fault('offer-without-noise', 'session', 'offer: one without `noise` is taken', [
     SESSION,

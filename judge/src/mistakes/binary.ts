@@ -97,6 +97,8 @@ export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes
     const fault = faultIn(message);
     return fault !== undefined ? [...new Set([fault, CHECKSUM])] : isRaw(message) ? [RAW, RAW_TOO] : [];
   }
+  const ofHead = mistakesInHead(message, right, error);
+  if (ofHead.length > 0) return ofHead;
   if (right === undefined && error === 'reserved-code') return reservedTypes(test);
   if (right !== undefined || error !== 'bad-compression') return [];
   if (test.msgType === BYTES) return [BYTES_INFLATED, RAW, NOT_INFLATED];
@@ -114,6 +116,25 @@ export function refutesReadingBinary(test: Vector, cause: string): boolean {
   if (error !== 'bad-compression') return false;
   return cause === faultIn(message) || (isRaw(message) && (cause === RAW || cause === RAW_TOO));
 }
+
+const VERSION_0 =
+  'binary: version 0 is refused; a message without a version has version 1, and both are read alike';
+
+/** A version or a type in the head that is refused or taken. */
+function mistakesInHead(digits: unknown, right: unknown, error: unknown): Causes {
+  const head = bitsOf(String(digits));
+  const at = head.indexOf('1') + 1;
+  const version = head[at] === '1' ? Number.parseInt(head.slice(at + 1, at + 9), 2) : undefined;
+  const from = at + (version === undefined ? 1 : 9);
+  const type = Number.parseInt(head.slice(from, from + 5), 2);
+  if (right === 'reserved-code' && error === undefined && isReserved(type))
+    return [`binary: the type ${type} is read; 11 and 13 to 31 are reserved, and refused`];
+  if (right === 'binary-version' && error === undefined)
+    return [`binary: the version ${version} is read; 0 and 1 are, and any other is refused`];
+  return right === undefined && error === 'binary-version' && version === 0 ? [VERSION_0] : [];
+}
+
+const isReserved = (type: number): boolean => type === 11 || type > 12;
 
 /** What is taken for a reserved code. */
 function reservedTypes({ msgType, binType }: Vector): Causes {

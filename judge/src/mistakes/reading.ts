@@ -49,6 +49,9 @@ const NULL_MSG =
 const TELLS_NOISE =
   'message 2: a payload that opens but is no JSON object has an error of its own; it ends like one that does not open, since one ciphertext can be made to open under many PSKs';
 const UNREAD = 'message 2: its payload is not read; it is a JSON object or nothing, and may name an encoding';
+const EMPTY_REFUSED = 'message 2: an empty payload is refused; it counts as {}';
+const BRACE_IN_CLEAR =
+  'after ready: bytes that begin like JSON count as a message in the clear; only a whole envelope does, and anything else is opened';
 const PIN_FIRST = 'pin: it is compared before the payload of message 2 is read; the payload comes first';
 const NO_ENCODING = 'ready: it does not tell the encoding that message 2 names';
 
@@ -102,6 +105,8 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const isOddRead = right === 'bad-hex' && AFTER_READING.includes(String(error));
   if (isOddRead && isOdd(fieldsOf(envelope?.payload.noise)?.msg)) return [ODD_DIGITS, ...inParts];
   if (inParts.length > 0) return inParts;
+  if (right === undefined && error === 'text-after-ready' && beginsLikeJson(steps[step]!))
+    return [BRACE_IN_CLEAR];
   const inClear = right === 'text-after-ready' ? mistakesInClear(steps[step]!, got) : [];
   if (inClear.length > 0 || envelope === undefined) return inClear;
   const noise = fieldsOf(envelope.payload.noise);
@@ -111,6 +116,7 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (right === 'not-offered') return mistakesInOffer(point, noise, got);
   if (error === undefined) return [];
   if (right !== undefined) return [];
+  if (!isHub && OF_BAD_PAYLOAD.includes(String(error)) && isEmpty2(noise?.msg, steps)) return [EMPTY_REFUSED];
   if (error === 'bad-envelope') return lacking(envelope).map(unreadCause);
   const isFirst = noise?.pattern !== undefined;
   if (isHub && noise?.msg !== undefined && expected.length === 0)
@@ -138,6 +144,19 @@ function mistakesInClear(current: Fields, got: Events): Causes {
   if (envelope === undefined) return isText ? [UNREADABLE] : [];
   const isOfHandshake = OF_HANDSHAKE.includes(String(envelope.msg_type));
   return isOfHandshake ? (isText ? [] : [LOST_IGNORED]) : [OTHER_IGNORED];
+}
+
+const beginsLikeJson = ({ bytes }: Fields): boolean =>
+  /^\s*[{[]/.test(Buffer.from(String(bytes ?? ''), 'hex').toString('latin1'));
+
+/** The bytes of message 2 without a payload. */
+const EMPTY_2: { readonly [pattern: string]: number } = { XXpsk2: 96, KKpsk0: 48 };
+
+function isEmpty2(msg: unknown, steps: readonly Fields[]): boolean {
+  const pattern = textsOf(eventsOf(steps))
+    .map(patternIn)
+    .find((name) => name !== undefined);
+  return typeof msg === 'string' && msg.length === 2 * (EMPTY_2[String(pattern)] ?? 0);
 }
 
 /** How a payload that is no object is read, where it is not refused for its form. */
