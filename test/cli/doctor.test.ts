@@ -1347,7 +1347,7 @@ for (const [what, args, message] of [
   ['a question without a keyring', [identity, '--ask', 'hello'], /needs the keyring/],
   ['a timeout that is no number', [identity, '--timeout', 'soon'], /number of seconds/],
   ['a timeout of no time', [identity, '--timeout', '0'], /number of seconds/],
-  ['a timeout that is longer than timers take', [identity, '--timeout', '1e99'], /at most 86400/],
+  ['a timeout of more than a day', [identity, '--timeout', '86401'], /at most 86400/],
   ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
   ['a keyring that is missing', [identity, '--keyring', '/nowhere.json'], /no such file/],
 ] as const) {
@@ -1715,6 +1715,9 @@ test('issues a certificate by an authority of its own, and sends both', async ()
     ca: true,
     extensions: [...EXTENSIONS.keys()].filter((name) => name !== 'subjectAltName'),
   });
+  // RFC 5280, 4.2.1.9 and 4.2.1.3: critical, an authority for no other below it (pathLen 0), which signs certificates
+  for (const extension of ['0603551d130101ff040830060101ff020100', '0603551d0f0101ff040403020204'])
+    assert.ok(authority!.raw.toString('hex').includes(extension), extension);
   assert.is(authority!.toString(), new X509Certificate(issued.ca).toString());
   assert.ok(own!.checkIssued(authority!) && own!.verify(authority!.publicKey));
   assert.ok(own!.checkPrivateKey(createPrivateKey(issued.key)));
