@@ -26,8 +26,8 @@ export function changedPayload(examined: Case): Cause | undefined {
 export function changedMessage(examined: Case): Cause | undefined {
   const { client, hub } = examined.evidence;
   if (client === undefined || hub === undefined) return undefined;
-  for (let index = 0; index < 3; index++) {
-    const [sent, arrived] = [client.messages[index], hub.messages[index]];
+  for (const [index, sent] of client.messages.entries()) {
+    const arrived = hub.messages[index];
     if (sent === undefined || arrived === undefined || equalBytes(sent, arrived)) continue;
     let offset = 0;
     while (sent[offset] === arrived[offset]) offset++;
@@ -75,16 +75,16 @@ function deliver(writer: Recording, reader: Recording): Delivery {
     else others.push(index);
   }
   const arrived = new Set<number>();
-  let [last, isWhole] = [-1, true];
+  let [due, isWhole] = [0, true]; // the index after the last message that arrived
   let foreign: number | undefined;
   for (const { content, length } of reader.received) {
     const indexes = places.get(content);
     const index = indexes?.pop();
     foreign = indexes === undefined ? length : undefined;
-    isWhole &&= index === undefined ? indexes !== undefined : index > last;
+    isWhole &&= index === undefined ? indexes !== undefined : index >= due;
     if (index === undefined) continue;
     arrived.add(index);
-    last = Math.max(last, index);
+    due = Math.max(due, index + 1);
   }
   // Bytes that are not UTF-8, where cleartext is due.
   const unreadable = reader.hidden.find(
@@ -95,7 +95,7 @@ function deliver(writer: Recording, reader: Recording): Delivery {
     // Over MQTT a client sends a HELLO before the hub has a session.
     ({ type }, index) => !arrived.has(index) && !(writer.role === 'client' && type === 'hello'),
   );
-  const isOvertaken = at >= 0 && at < last;
+  const isOvertaken = at >= 0 && at < due;
   const isDue = at >= 0 && (isOvertaken || isWaiting(reader));
   return {
     writer,

@@ -1,11 +1,5 @@
 /** The causes that a failed session's own error code shows. */
-import {
-  isJsonObject,
-  type JsonObject,
-  ownField,
-  REMOTE_ERRORS,
-  type RemoteCode,
-} from 'hub-protocol-judge/internals';
+import { type JsonObject, ownField, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
 import { shownList } from '../shown.ts';
 import { namesIn } from './differences.ts';
 import type { Case, Cause, CauseName } from './evidence.ts';
@@ -105,8 +99,7 @@ function isNoCommon(code: string): boolean {
 function noCommon(code: string, offer: JsonObject | undefined, header: JsonObject): string {
   const list = code === 'no-common-suite' ? 'suites' : 'patterns';
   const noise = offer && ownField(offer, 'noise');
-  const offered = isJsonObject(noise) ? namesIn(noise, list) : [];
-  return `no common ${list.slice(0, -1)}: the hub offers ${shownList(offered)}, and the client may use ${shownList(namesIn(header, list))}`;
+  return `no common ${list.slice(0, -1)}: the hub offers ${shownList(namesIn(noise, list))}, and the client may use ${shownList(namesIn(header, list))}`;
 }
 
 /** A transport message that does not open although earlier ones did. */

@@ -18,7 +18,7 @@ export interface PayloadDifference {
   readonly payload: 'HELLO' | 'HANDSHAKE';
   /** The first byte that differs, counted in the canonical JSON of the payload from 0. */
   readonly offset: number;
-  /** The place in the payload, such as `noise.suites[0]`; empty for the payload itself. */
+  /** The place in the payload, such as `noise.suites[0]`. */
   readonly path: string;
   readonly name:
     | 'hello-changed'
@@ -40,7 +40,7 @@ export function payloadDifference(
   let offset = 0;
   while (ours[offset] === theirs[offset]) offset++;
   const { path, hub: sent, client: seen } = firstDifference('', hub, client)!;
-  const place = `${path === '' ? 'the payload' : path} of ${payload}`;
+  const place = `${path} of ${payload}`;
   const say = (value: Json | undefined): string =>
     value === undefined ? 'nothing' : typeof value === 'string' ? shown(value) : shownJson(value);
   const common = { payload, offset, path };
@@ -119,10 +119,10 @@ function strippedFrom(
   client: JsonObject,
 ): { list: 'patterns' | 'suites'; removed: string[] } | undefined {
   for (const list of ['patterns', 'suites'] as const) {
-    const [offered, seen] = [hub, client].map((offer) => {
-      const noise = ownField(offer, 'noise');
-      return isJsonObject(noise) ? namesIn(noise, list) : [];
-    }) as [string[], string[]];
+    const [offered, seen] = [hub, client].map((offer) => namesIn(ownField(offer, 'noise'), list)) as [
+      string[],
+      string[],
+    ];
     const removed = offered.filter((name) => !seen.includes(name));
     const kept = offered.filter((name) => seen.includes(name));
     if (removed.length > 0 && kept.join() === seen.join()) return { list, removed };
@@ -130,9 +130,9 @@ function strippedFrom(
   return undefined;
 }
 
-/** The names in a list of an offer. An entry that is not a string is shown as JSON. */
-export function namesIn(object: JsonObject, list: string): string[] {
-  const names = ownField(object, list);
+/** The names in a list of an object, if it is one. An entry that is not a string is shown as JSON. */
+export function namesIn(object: Json | undefined, list: string): string[] {
+  const names = isJsonObject(object) ? ownField(object, list) : undefined;
   return Array.isArray(names) ? names.map(nameOf) : [];
 }
 

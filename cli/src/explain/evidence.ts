@@ -113,8 +113,8 @@ export class Case {
     this.recordings = [evidence.client, evidence.hub].filter((recording) => recording !== undefined);
     const { client, hub, hello, offer } = evidence;
     const given = (recording: Recording | undefined): View | undefined => {
-      const seen = recording?.hello?.payload ?? (recording === undefined ? hello : undefined);
-      const offered = recording?.offer?.payload ?? (recording === undefined ? offer : undefined);
+      const [seen, offered] =
+        recording === undefined ? [hello, offer] : [recording.hello?.payload, recording.offer?.payload];
       return seen && offered && { hello: seen, offer: offered };
     };
     this.views = { client: given(client), hub: given(hub) };
@@ -183,13 +183,9 @@ export class Case {
   /** The static key of a side, in hex, that the other side has pinned. */
   pinnedKey(role: Role): string | undefined {
     const { client, hub, clientPin } = this.evidence;
-    const pinned =
-      role === 'hub'
-        ? client === undefined
-          ? clientPin
-          : client.pin
-        : hub && ownField(hub.header, 'clientKey');
-    return typeof pinned === 'string' && /^[0-9a-f]{64}$/.test(pinned) ? pinned : undefined;
+    const ofHub = client === undefined ? clientPin : client.pin;
+    const pinned = String(role === 'hub' ? ofHub : hub && ownField(hub.header, 'clientKey'));
+    return /^[0-9a-f]{64}$/.test(pinned) ? pinned : undefined;
   }
 
   get point(): Point | undefined {

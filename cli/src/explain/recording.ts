@@ -114,7 +114,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const received = calls.map(passed);
   const fromHub = role === 'client' ? received : sent;
   const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
-  const beforeOffer = offerAt < 0 ? [] : fromHub.slice(0, offerAt); // without an offer, HELLO says nothing
+  const beforeOffer = fromHub.slice(0, Math.max(0, offerAt)); // without an offer, HELLO says nothing
   const hellos = beforeOffer.filter(({ type }) => type === 'hello');
   const messages = messagesOf(role, sent, received);
   const first = (role === 'client' ? sent : received).find(({ type }) => type === 'message');
