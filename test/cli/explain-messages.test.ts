@@ -440,6 +440,21 @@ test('recognizes the first transport message that arrives if no more than 63 wer
   }
 });
 
+test('a transport message of which too little is left for a tag, or nothing', () => {
+  const { lines } = play({
+    ...secrets,
+    wire: (from, data) => [
+      from === 'client' && typeof data !== 'string' ? data.map((byte) => byte ^ 1) : data,
+    ],
+  });
+  for (const sealed of ['', 'ab', 'ab'.repeat(15), 'ab'.repeat(16)]) {
+    const text = lines.hub.join('\n').replace(/(?<="sealed":")\w+/, sealed);
+    const hub = readRecording('hub', Buffer.from(text));
+    assert.is(hub.failure?.code, 'not-authentic');
+    cannotTell({ hub, hubPsk: PSK, hubStatic: HUB_STATIC });
+  }
+});
+
 test('a later transport message that was lost', () => {
   const { hub } = play({
     after: ({ client, hub }) => {
@@ -706,6 +721,7 @@ const DIFFERENCES: readonly (readonly [
     '{"noise":{"suites":["s","x"]}}',
     [25, 'noise.suites[1]', 'offer-changed', changed('noise.suites[1] of HANDSHAKE', '"t"', '"x"')],
   ],
+  ['HANDSHAKE', '{"noise":{"suites":["s"]}}', '{}', [1, 'noise', 'suites-stripped', stripped('s', 'suites')]],
   [
     'HANDSHAKE',
     '{"noise":{"suites":["s"]}}',
@@ -821,8 +837,11 @@ test('takes each code of a failed session for its cause, and is certain only of 
   for (const role of ['client', 'hub'] as const) {
     for (const code of Object.keys(REMOTE_ERRORS) as RemoteCode[]) {
       const found = codeThatSpeaks(endedWith(role, { code }));
-      if (code === 'no-common-suite' || code === 'no-common-pattern') {
+      const common = /^no-common-(.*)/.exec(code)?.[1];
+      if (common !== undefined) {
         assert.is(found?.name, 'offer');
+        const names = common === 'suite' ? '25519_ChaChaPoly_SHA256, 25519_AESGCM_SHA256' : 'XXpsk2';
+        assert.match(found!.text, `no common ${common}: the hub offers ${names}, and the client may use `);
         continue;
       }
       const [name, certainty] = CAUSES[code] ?? [];
@@ -892,6 +911,26 @@ test('finds the message at which a handshake failed', () => {
     const found = endedWith(role, { code, ...failure } as Partial<Failure>, more).point;
     const [index, reader, isRecorded] = point ?? [];
     assert.equal(found, point && { index, reader, isRecorded }, `${role} ${code} ${JSON.stringify(failure)}`);
+  }
+});
+
+test('computes nothing at a message that is not recorded', () => {
+  const failure = { code: 'prologue-differs', state: 'awaiting-message-1' } as const;
+  const { evidence } = endedWith('hub', failure, { messages: [undefined, undefined, undefined] });
+  assert.is(explain({ ...evidence, hubPsk: PSK }).cause, undefined);
+});
+
+test('takes payloads that were given for those of the side that made no recording alone', () => {
+  const { client, hub } = play();
+  const given = { hello: hub.hello!.payload, offer: hub.offer!.payload };
+  for (const missing of ['hello', 'offer'] as const) {
+    const { views } = new Case({
+      ...given,
+      client: { ...client, [missing]: undefined },
+      derive: knownPsk,
+      mistakenPsks: () => [],
+    });
+    assert.equal(views, { client: undefined, hub: given });
   }
 });
 
@@ -1093,7 +1132,10 @@ test('reads of a recording what was sent, what arrived, and what only its length
   assert.equal([pin, publicKey, sessions], ['33'.repeat(32), HEADER.publicKey, 1]);
   assert.equal([foundPsk, isReady, staticKeyIsFresh], [true, true, true]);
   assert.equal([found.ephemeralKey, found.sealed], [bytes('44'.repeat(32)), bytes('ee')]);
-  const bare = recordingOf(HEADER, { lookedUp: 'psk', found: false });
+  const bare = recordingOf(HEADER, receive(hello('a')), receive(hello('b')), {
+    lookedUp: 'psk',
+    found: false,
+  });
   assert.equal(
     [bare.pin, bare.hello, bare.offer, bare.ephemeralKey, bare.sealed],
     new Array(5).fill(undefined),
@@ -1187,6 +1229,34 @@ const ARRIVALS: readonly (readonly [
     [sends(GREETING), sends(OFFERED), hears(FIRST), sends(SECOND), waits],
     WHOLE,
   ],
+  [
+    'HELLO that arrived twice',
+    [hears(GREETING), hears(GREETING), hears(OFFERED), waits],
+    [sends(GREETING), sends(OFFERED), waits],
+    WHOLE,
+  ],
+  ...(
+    [
+      ['pattern', 60],
+      ['suite', 60],
+      ['max_protocol_version', 3],
+    ] as const
+  ).map(([field, value]) => {
+    const changed = JSON.parse(FIRST);
+    if (field === 'max_protocol_version') changed.payload[field] = value;
+    else changed.payload.noise[field] = value;
+    const text = JSON.stringify(changed);
+    return [
+      `message 1 with another ${field}`,
+      [sends(FIRST)],
+      [hears(text), close('bad-envelope')],
+      [
+        'message-changed',
+        'certain',
+        `the hub received ${text.length} bytes that the client did not send, where a Noise message was due: it was changed on the way, or somebody sent another message`,
+      ],
+    ] as const;
+  }),
   [
     'message 1 changed at byte 32',
     [sends(message(`${'aa'.repeat(32)}bb`))],

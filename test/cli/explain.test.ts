@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { Evidence } from '../../cli/src/explain/evidence.ts';
 import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
-import { hexToBytes } from '../../src/bytes.ts';
+import { bytesToHex, hexToBytes } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { canonicalJson, type Json, JsonNumber, type JsonObject } from '../../src/index.ts';
 import { buildPrologue } from '../../src/parts.ts';
@@ -99,6 +99,22 @@ test('does not put a failed KKpsk0 down to the PSK if the static key of the clie
   assert.ok(checked.includes('the client has pinned the static key of this hub'));
 });
 
+test('does not put a failed KKpsk0 down to PSKs that agree', () => {
+  const { client, hub } = play({ ...KK, client: { ...KK.client, ...withPsk(wrongPsk) } });
+  const { checked } = cannotTell({ client, hub, clientPsk: PSK, hubPsk: PSK });
+  assert.equal(
+    checked.filter((text) => text.includes('PSK')),
+    ['the PSKs of both sides agree'],
+  );
+});
+
+test('asks for the PSK alone where nothing else is missing', () => {
+  const { client } = play({ client: withPsk(wrongPsk), ...secrets });
+  const { wouldHelp } = why({ client });
+  assert.ok(wouldHelp.some((text) => text.startsWith('the password (--password')));
+  assert.not.ok(wouldHelp.some((text) => text.startsWith('the private keys')));
+});
+
 test('a wrong password under KKpsk0, by computing what the hub read', () => {
   const { hub } = play({ ...KK, client: { ...KK.client, psks: [{ nodeId: NODE_ID, key: DERIVED }] } });
   const { clientKey } = KK.hub!;
@@ -126,6 +142,17 @@ test('a PSK that the hub derives with other parameters, by computing message 2',
   const { client } = play({ client: withPsk(DERIVED), hub: { psk: LITTLE_MEMORY }, ...secrets });
   const evidence = { client, clientPsk: DERIVED, password: PASSWORD, ...trying(/ (?:4096|8192) KiB/) };
   assert.match(blames(evidence, 'psk-derivation'), /the hub derives the PSK wrongly: .* 4096 KiB/);
+});
+
+test('passes over mistakes that lead to no PSK, or to another, when it looks for one that opens message 2', () => {
+  const { client } = play({ client: withPsk(DERIVED), hub: { psk: LITTLE_MEMORY }, ...secrets });
+  const evidence = { client, clientPsk: DERIVED, password: PASSWORD };
+  const none = { cause: 'none', derive: () => undefined };
+  const another = { cause: 'another', derive: () => bytesToHex(wrongPsk) };
+  const right = { cause: 'right', derive: () => bytesToHex(LITTLE_MEMORY) };
+  const mistakes = [none, another, right];
+  assert.match(blames({ ...evidence, mistakenPsks: () => mistakes }, 'psk-derivation'), /wrongly: right$/);
+  blames({ ...evidence, mistakenPsks: () => [none, another] }, 'psk-differs', 'likely');
 });
 
 // Prologues that the client computes wrongly
@@ -244,7 +271,11 @@ test('a stored public key that does not belong to the private key, from the mess
     'key-pair',
     'likely',
   );
-  assert.match(text, /^the client used the public key /);
+  const [used, own] = [wrongPsk, CLIENT_STATIC].map((key) => bytesToHex(nodeCrypto.x25519.publicKey(key)));
+  assert.match(
+    text,
+    `the client used the public key ${used}, and the private key given has another, ${own}:`,
+  );
 });
 
 test('a replaced hub, though the key given is of another hub', () => {
