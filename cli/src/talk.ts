@@ -57,7 +57,7 @@ export interface Talk {
    * machine.
    */
   isDeriving(): boolean;
-  /** Waits for a person who is being asked, and returns whether the client connects again. */
+  /** Waits for a person who is being asked, and returns whether the client connects again. Each answer counts once. */
   isRetried(): Promise<boolean>;
 }
 
@@ -112,7 +112,11 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     disclosed: () => disclosed,
     failure: () => failure,
     isDeriving: () => isDeriving,
-    isRetried: () => decision,
+    isRetried: () => {
+      const made = decision;
+      decision = Promise.resolve(false);
+      return made;
+    },
   };
 }
 

@@ -618,6 +618,23 @@ test('yes makes ask trust another key, and ask again', async () => {
   assert.match(stdout, /You said: parrot\r\n$/);
 });
 
+/** The identity of a hub that has another key than the pinned one, and accepts one connection. */
+async function changedHub(): Promise<string> {
+  const there = await playHub('hub-1', () => played[0]!.close());
+  const keyring = there.replace('.json', '.keyring.json');
+  const stored = JSON.parse(readFileSync(keyring, 'utf8'));
+  const pins = [{ node_id: 'hub-1', key: '22'.repeat(32) }];
+  writeFileSync(keyring, JSON.stringify({ ...stored, pins }));
+  return there;
+}
+
+test('ask says that a hub is gone whose new key was trusted', async () => {
+  const args = ['ask', await changedHub(), 'hello', '--allow-plaintext'];
+  const { code, stdout } = await runOnTerminal(args, [[QUESTION, 'yes\r']]);
+  assert.is(code, 1);
+  assert.match(stdout, /Nothing listens at /);
+});
+
 test('the hub of the command tells the time and the day of this machine', () => {
   const { TZ } = process.env;
   const timeZone = 'Pacific/Kiritimati'; // 14 hours before UTC
