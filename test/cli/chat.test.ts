@@ -2,6 +2,7 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { Interface } from 'node:readline/promises';
 import workers from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -65,6 +66,28 @@ test('chat answers line by line, and ends with its input', async () => {
   assert.is(code, 0);
   assert.match(stdout, /^Hello\. [^\n]*\nI know the time[^\n]*\n$/);
   assert.is(stderr, `connected to hub.localhost\n${DISCLOSURE}\n`); // once
+});
+
+test('chat goes on after a blank line that it reads when its input has ended', async () => {
+  const there = await playHub('hub-1', answers);
+  // As Node.js 24 does, and earlier versions do not.
+  Interface.prototype.prompt = function () {
+    if ('closed' in this && this.closed === true) throw new Error('ERR_USE_AFTER_CLOSE');
+  };
+  try {
+    const { code, stdout } = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n\nhello\n');
+    assert.is(code, 0);
+    assert.is(JSON.parse(stdout).answers.length, 2);
+  } finally {
+    Reflect.deleteProperty(Interface.prototype, 'prompt');
+  }
+});
+
+test('chat draws no prompt after Enter and Ctrl+D', async () => {
+  const { code, stdout } = await runOnTerminal(['chat', identity], [['connected', '\r\u0004']]);
+  assert.is(code, 0);
+  // One at the start, and one below the line that says that it is connected.
+  assert.is(linesOf(stdout).filter((line) => line === '> ').length, 2, stdout);
 });
 
 test('chat --json prints the answers as JSON, and nothing else', async () => {

@@ -39,7 +39,11 @@ const LONGEST_WAIT = 15_000;
 async function chat(args: Arguments): Promise<Result> {
   const { stdin: input, stdout: output, stderr } = process;
   const isTerminal = input.isTTY && output.isTTY;
-  const terminal = createInterface({ input, output, terminal: isTerminal, prompt: isTerminal ? '> ' : '' });
+  const terminal = createInterface({ input, output, terminal: isTerminal });
+  let isOver = false;
+  const prompt = (keepsCursor = false): void => {
+    if (isTerminal && !isOver) terminal.prompt(keepsCursor);
+  };
   /** Writes a line above the prompt and above what was typed. */
   const write = (stream: NodeJS.WritableStream, text: string): void => {
     if (isTerminal) {
@@ -48,12 +52,11 @@ async function chat(args: Arguments): Promise<Result> {
       clearScreenDown(output);
     }
     stream.write(printable(`${text}\n`));
-    if (isTerminal && !isOver) terminal.prompt(true);
+    prompt(true);
   };
   const tell = (text: string): void => write(stderr, text);
   const say = (text: string): void => write(args.flag('json') ? stderr : output, text);
 
-  let isOver = false;
   /** The only reader of the terminal asks. What was typed before the question does not count. */
   const askPerson = async (question: string): Promise<string> => {
     if (isTerminal) {
@@ -61,7 +64,7 @@ async function chat(args: Arguments): Promise<Result> {
       terminal.write(null, { ctrl: true, name: 'u' }); // is removed
     }
     const answer = await answerAt(terminal, question);
-    if (!isOver) terminal.prompt();
+    prompt();
     return answer;
   };
   const { client, disclosed, isDeriving } = startTalk(args.only('identity'), args, askPerson, tell);
@@ -80,7 +83,7 @@ async function chat(args: Arguments): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   client.on('deriving', ({ progress }) => {
     timer?.refresh();
-    if (progress === 1 && isTerminal) terminal.prompt(true);
+    if (progress === 1) prompt(true);
   });
   client.on('message', ({ message: { data } }) => {
     if (typeof data.utterance === 'string') say(`hub: ${onOneLine(data.utterance)}`);
@@ -97,11 +100,11 @@ async function chat(args: Arguments): Promise<Result> {
   };
   const answers: (Shown & { question: string })[] = [];
   let isAnyUnanswered = false;
-  terminal.prompt();
+  prompt();
   for await (const line of terminal) {
     const question = line.trim();
     if (question === '') {
-      terminal.prompt();
+      prompt();
       continue;
     }
     const waiting = new AbortController();
