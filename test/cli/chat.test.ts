@@ -257,6 +257,18 @@ async function playHub(
   return there;
 }
 
+test('chat shows once what a hub says in two ways, and a text under each of its names', async () => {
+  const there = await playHub('hub-1', (event, say, socket) => {
+    if (event.type !== 'ready') return;
+    say('speak', { utterance: 'one' });
+    say('ovos.utterance.speak', { utterance: 'one' });
+    say('speak', { text: 'two' });
+    setTimeout(() => socket.terminate(), 500);
+  });
+  const { stdout } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  assert.is(stdout, 'hub: one\nhub: two\n');
+});
+
 test('chat shows each message of a hub on one line', async () => {
   const there = await playHub('hub\n1', (event, say, socket) => {
     if (event.type !== 'ready') return;
@@ -397,7 +409,7 @@ test('chat shows what a hub says unasked, and no other event of its bus', async 
   const there = await playHub('hub-1', (event, say, socket) => {
     if (event.type !== 'ready') return;
     say('mycroft.mic.listen', {});
-    say('speak', { utterance: 7 });
+    say('speak', { image: 'https://hub.example/a.png' });
     say('speak', { utterance: 'Good morning.' });
     setTimeout(() => socket.terminate(), 500);
   });

@@ -85,8 +85,8 @@ async function chat(args: Arguments): Promise<Result> {
     timer?.refresh();
     if (progress === 1) prompt(true);
   });
-  client.on('message', ({ message: { data } }) => {
-    if (typeof data.utterance === 'string') say(`hub: ${onOneLine(data.utterance)}`);
+  client.on('speak', ({ text }) => {
+    if (text !== '') say(`hub: ${onOneLine(text)}`);
   });
   const end = (): void => {
     isOver = true;
