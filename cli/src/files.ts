@@ -1,4 +1,5 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
+import { X509Certificate } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
@@ -86,7 +87,15 @@ export function readIdentityFile(path: string): Identity {
 export function readAuthority(given: string | undefined, identity: string): string | undefined {
   const [ca, hub] = ['ca.pem', 'hub.json'].map((name) => join(dirname(identity), name)) as [string, string];
   const path = given ?? (isPrivate(ca) && isPrivate(hub) ? ca : undefined);
-  return path === undefined ? undefined : bytesToUtf8(readFile(path, 'the certificate authority'));
+  if (path === undefined) return undefined;
+  const contents = readFile(path, 'the certificate authority');
+  try {
+    const certificate = new X509Certificate(contents);
+    const text = Buffer.from(contents).toString('latin1'); // a comment in PEM may be anything
+    return text.includes('-----BEGIN') ? text : certificate.toString();
+  } catch {
+    throw new CannotRun(`${path} is not a certificate, as PEM or DER`);
+  }
 }
 
 /** Whether this user, and nobody else, may read and write a file. */

@@ -17,7 +17,7 @@ export const TALK_OPTIONS: Options = {
   ca: {
     type: 'string',
     argument: 'FILE',
-    help: 'a certificate authority to trust, as PEM (default: ca.pem next to the identity, if "hub" has written it)',
+    help: 'a certificate authority to trust, as PEM or DER (default: ca.pem next to the identity, if "hub" has written it)',
   },
   lang: {
     type: 'string',

@@ -1349,6 +1349,11 @@ for (const [what, args, message] of [
   ['a timeout of no time', [identity, '--timeout', '0'], /number of seconds/],
   ['a timeout of more than a day', [identity, '--timeout', '86401'], /at most 86400/],
   ['a certificate that is missing', [identity, '--ca', '/nowhere.pem'], /no such file/],
+  [
+    'what is not a certificate',
+    [identity, '--ca', folder.write('torn.pem', readFileSync(authority).subarray(0, 200).toString())],
+    /torn\.pem is not a certificate, as PEM or DER\n$/,
+  ],
   ['a keyring that is missing', [identity, '--keyring', '/nowhere.json'], /no such file/],
 ] as const) {
   test(`refuses ${what}`, async () => {

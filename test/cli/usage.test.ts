@@ -1,8 +1,10 @@
 /** What all commands have in common: help, usage errors, exit status. */
-import { chmodSync, mkdirSync, readFileSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { readAuthority, reasonOf } from '../../cli/src/files.ts';
 import { hiding, hidingInJson } from '../../cli/src/hidden.ts';
 import { shown, shownList } from '../../cli/src/shown.ts';
@@ -326,13 +328,14 @@ test('names the keyring after the identity', () => {
   }
 });
 
-test('trusts the authority that was given, or else the one of a hub of the same user', () => {
+test('trusts the authority that was given, or else the one of a hub of the same user', async () => {
   mkdirSync(folder.at('hub'));
-  for (const name of ['ca.pem', 'hub.json']) chmodSync(folder.write(`hub/${name}`, `of ${name}`), 0o600);
+  const [ofHub, other] = [(await localhostCertificate()).ca, (await localhostCertificate()).ca];
+  for (const name of ['ca.pem', 'hub.json']) chmodSync(folder.write(`hub/${name}`, ofHub), 0o600);
   const identity = folder.at('hub/identity.json');
-  const given = folder.write('given.pem', 'given');
-  assert.is(readAuthority(undefined, identity), 'of ca.pem');
-  assert.is(readAuthority(given, identity), 'given');
+  const given = folder.write('given.pem', `${other}\n${ofHub}`);
+  assert.is(readAuthority(undefined, identity), ofHub);
+  assert.is(readAuthority(given, identity), `${other}\n${ofHub}`);
   assert.is(readAuthority(undefined, folder.at('identity')), undefined);
   const { getuid } = process;
   Object.assign(process, { getuid: () => getuid!() + 1 });
@@ -340,6 +343,17 @@ test('trusts the authority that was given, or else the one of a hub of the same 
     assert.is(readAuthority(undefined, identity), undefined);
   } finally {
     Object.assign(process, { getuid });
+  }
+});
+
+test('reads an authority as DER, or as PEM with a comment in any encoding', async () => {
+  const { raw, fingerprint256 } = new X509Certificate((await localhostCertificate()).ca);
+  const given = folder.at('given.der');
+  const pem = Buffer.from(new X509Certificate(raw).toString());
+  for (const contents of [raw, Buffer.concat([Buffer.of(0x23, 0xe9, 0x0a), pem])]) {
+    writeFileSync(given, contents);
+    const read = readAuthority(given, folder.at('identity.json'))!;
+    assert.is(new X509Certificate(read).fingerprint256, fingerprint256);
   }
 });
 
