@@ -262,7 +262,7 @@ test('the hub says in a line why a client could not connect', async () => {
   }
 });
 
-test('the hub says that a client has other keys, and what it could not handle', async () => {
+test('the hub says that a client has other keys, and why it could not store the key of another', async () => {
   await hub.stop();
   const path = folder.at('hub/hub.json');
   const stored = readFileSync(path, 'utf8');
@@ -288,15 +288,38 @@ test('the hub says that a client has other keys, and what it could not handle', 
       '--keyring',
       folder.at('fresh.json'),
     ]);
-    await hub.prints('\nended a connection that sent something it could not handle\n');
+    await hub.stop(); // it says nothing more
+    const [, said] = hub.printed.split('a client could not connect: ');
+    assert.match(said!, /^others may write to the directory [^\n]*: chmod go-w it, or choose another\n$/);
     assert.not.match(hub.printed, /pinned/);
     assert.equal(JSON.parse(readFileSync(path, 'utf8')), unpinned);
   } finally {
     chmodSync(folder.at('hub'), 0o700);
-    await hub.stop();
     writeFileSync(path, stored);
     await hub.start();
   }
+});
+
+test('the hub says that it could not handle what a client sent', async () => {
+  await hub.stop();
+  const { write } = process.stdout;
+  let printed = '';
+  process.stdout.write = ((text: string) => {
+    printed += text;
+    if (text.startsWith('heard')) throw new Error('secret');
+    return true;
+  }) as typeof write;
+  const ended = run(['hub', folder.at('hub')]);
+  try {
+    await until(() => printed.includes('Ctrl+C ends the hub.'));
+    assert.is((await runProgram(['ask', identity, 'hello'])).code, 1);
+    assert.match(printed, /"\nended a connection that sent something it could not handle\n$/);
+  } finally {
+    Object.assign(process.stdout, { write });
+    process.emit('SIGINT');
+  }
+  await ended;
+  await hub.start();
 });
 
 test('the hub prints no more than ten refusals in a minute', async () => {

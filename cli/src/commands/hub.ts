@@ -97,10 +97,14 @@ async function hub(args: Arguments): Promise<Result> {
       return answer;
     },
     onRefused({ code }, state) {
+      if (state === 'ready') return; // its key could not be stored, which `onFault` has said
       const remedy = `. To admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
       sayRefusal(`${reasonOf(code, state)}${code === 'client-key-changed' ? remedy : ''}`);
     },
-    onFault: () => say('ended a connection that sent something it could not handle'),
+    onFault(error) {
+      if (error instanceof CannotRun) sayRefusal(error.message);
+      else say('ended a connection that sent something it could not handle');
+    },
   }).catch((error: NodeJS.ErrnoException) => {
     if (error.syscall !== 'listen') throw error;
     throw new CannotRun(
