@@ -30,7 +30,8 @@ export const TALK_OPTIONS: Options = {
 export const FILES = `\
 The identity is the file that the operator of the hub gave you. The keyring is
 created at first contact: it holds the key of this client and of its hubs, so
-keep it. If the hub has another key than before, you are shown both, and asked.
+keep it. If the hub has another key than before, you are shown both and, on a
+terminal, asked.
 Before the first answer the program prints, on standard error, the text of the
 identity that says that an AI answers (its field ai_disclosure).
 `;
@@ -122,7 +123,8 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
 
 /** @returns whether the client connects again */
 async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<boolean> {
-  if ((event.error as { code?: string }).code !== 'hub-key-changed' || !process.stdin.isTTY) return false;
+  if ((event.error as { code?: string }).code !== 'hub-key-changed') return false;
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const answer = await ask('Is this the new key of your hub? Type yes to trust it: ', event.tell);
   if (answer !== 'yes') return false;
   client.trust(event);

@@ -629,6 +629,13 @@ test('a "yes" addressed to the hub does not make chat trust another key', async 
   assert.not.match(stdout, /Hello\.|yyee|connected/);
 });
 
+test('chat into a file does not ask whether to trust another key, neither there nor out of sight', async () => {
+  const file = folder.at('answers.txt');
+  const { stdout, stderr } = await runIntoFile(['chat', identity], [['presents the key', '\u0004']], file);
+  assert.is(stdout, '');
+  assert.not.ok(stderr.includes(QUESTION), stderr);
+});
+
 test('yes makes chat trust another key, and is not a question for the hub', async () => {
   const { code, stdout } = await runOnTerminal(
     ['chat', identity],
@@ -668,6 +675,20 @@ test('ask says that a hub is gone whose new key was trusted', async () => {
   const { code, stdout } = await runOnTerminal(args, [[QUESTION, 'yes\r']]);
   assert.is(code, 1);
   assert.match(stdout, /Nothing listens at /);
+});
+
+test('ask puts no question where nobody can read it', async () => {
+  const { stdin, stderr } = process;
+  const [typed, read] = [stdin.isTTY, stderr.isTTY];
+  Object.assign(stdin, { isTTY: true });
+  Object.assign(stderr, { isTTY: false });
+  try {
+    const { code, stdout } = await run(['ask', await changedHub(), 'hello', '--allow-plaintext', '--json']);
+    assert.equal([code, JSON.parse(stdout).error], [1, 'hub-key-changed']);
+  } finally {
+    Object.assign(stdin, { isTTY: typed });
+    Object.assign(stderr, { isTTY: read });
+  }
 });
 
 test('the hub of the command tells the time and the day of this machine', () => {

@@ -59,10 +59,9 @@ async function chat(args: Arguments): Promise<Result> {
 
   /** The only reader of the terminal asks. What was typed before the question does not count. */
   const askPerson = async (question: string): Promise<string> => {
-    if (isTerminal) {
-      terminal.write(null, { ctrl: true, name: 'e' }); // to the end of the line, which
-      terminal.write(null, { ctrl: true, name: 'u' }); // is removed
-    }
+    if (!isTerminal) return ''; // a file has what the hub says, and nothing else
+    terminal.write(null, { ctrl: true, name: 'e' }); // to the end of the line, which
+    terminal.write(null, { ctrl: true, name: 'u' }); // is removed
     const answer = await answerAt(terminal, question);
     prompt();
     return answer;
