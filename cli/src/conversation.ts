@@ -36,6 +36,7 @@ import {
 import { show } from './derive.ts';
 import { Fault, type Server } from './reach.ts';
 import { shown, shownList } from './shown.ts';
+import { LONGEST } from './talk.ts';
 
 /** An envelope, and its text as received. */
 export interface Received extends Envelope {
@@ -66,6 +67,8 @@ export interface Conversation {
 
 /** The name of the program, for the logs of the hub. */
 const PROGRAM = 'hub-protocol-doctor';
+/** The client waits until this program ends it. */
+const NONE = { 'awaiting-hello': LONGEST, 'awaiting-offer': LONGEST, 'awaiting-message-2': LONGEST };
 /** The time in which a hub that refuses the client's key ends the connection, in milliseconds. */
 const DOUBT = 1000;
 
@@ -104,6 +107,8 @@ class Talk {
       userAgent: PROGRAM,
       keyring: this.#store,
       session: { patterns: ['XXpsk2'] }, // a failed KKpsk0 does not say why
+      policy: { deadlines: NONE },
+      requests: { deadlines: { idle: LONGEST } },
       // Asked for before the message with the client's key is made, when the hub has proved that it knows the password.
       sharedSecret: async () => {
         this.#prove(undefined);
@@ -134,7 +139,7 @@ class Talk {
       console.error(printable(text)),
     );
     if (question !== undefined) {
-      this.#client.ask(question).then(
+      this.#client.ask(question, { timeout: LONGEST }).then(
         (answer) => this.#answer(answer),
         () => {}, // `close` says why
       );

@@ -1262,6 +1262,41 @@ test('leaves no timer of a step behind, and takes no derivation for the time of 
   assert.ok(provisioned.begun > 5 && derived.begun > provisioned.begun + 3); // anew with each progress
 });
 
+/** Runs with a clock and timers that go two hundred times as fast. */
+async function inFastTime<T>(body: () => Promise<T>): Promise<T> {
+  const { now } = performance;
+  performance.now = () => 200 * now.call(performance);
+  try {
+    return await withTimers((run, time = 0, original) => original(run, time / 200), body);
+  } finally {
+    Object.assign(performance, { now });
+  }
+}
+
+for (const [what, greet, ...args] of [
+  ['the HELLO', says()],
+  ['the HANDSHAKE', says(HELLO)],
+  ['message 2', says(HELLO, offer(OFFER_PAYLOAD))],
+  ['an answer', hubThatSays(() => undefined), '--ask', 'hello'],
+] as const) {
+  test(`waits for ${what} as long as --timeout says, also for more than a minute`, async () => {
+    const path = keyring();
+    const given = [identity, await greeting(greet), PLAIN, '--keyring', path, '--timeout', '100', ...args];
+    const { stdout } = await inFastTime(() => run(['doctor', ...given, '--json']));
+    assert.match(JSON.parse(stdout).fault.text, /within 100 s/);
+  });
+}
+
+test('asks a hub that took more than a minute to greet', async () => {
+  const late = (socket: WebSocket): void => {
+    const greet = hubThatSays((context) => ({ type: 'ovos.utterance.handled', data: {}, context }));
+    setTimeout(() => greet(socket), 70_000);
+  };
+  const given = [identity, await greeting(late), PLAIN, '--keyring', keyring(), '--ask', 'hello'];
+  const { code, stdout } = await inFastTime(() => run(['doctor', ...given, '--timeout', '100']));
+  assert.is(code, 0, stdout);
+});
+
 test('names only some of a thousand suites', async () => {
   const suites = Array.from({ length: 1000 }, (_, index) => (index === 0 ? SUITE : `suite-${index}`));
   const noise = { patterns: ['XXpsk2'], suites };
