@@ -98,7 +98,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   // that connects again.
   const open = async (): Promise<void> => {
     const settings = { ...account, clientId: `hub-${nodeId}`, reconnectPeriod: 0 };
-    connection = await mqtt.connectAsync(url, settings);
+    connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
     connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
-import { serveHub } from 'hub-protocol-client/hub/mqtt';
+import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -48,13 +48,15 @@ interface Behaviour {
   /** The return code of SUBACK. */
   granted?: number;
   connected?: (packet: Buffer) => void;
+  /** Whether it hangs up instead of answering CONNECT, as a proxy does whose broker is down. */
+  hangsUp?: () => boolean;
   tls?: { key: string; cert: string };
 }
 
 /** A broker that answers CONNECT, and calls a function when a client has subscribed to a topic. */
 async function broker(
   subscribed: (socket: Socket, topic: string) => void,
-  { connack = ACCEPTED, granted = 0, connected, tls }: Behaviour = {},
+  { connack = ACCEPTED, granted = 0, connected, hangsUp, tls }: Behaviour = {},
 ): Promise<string> {
   const serve = (socket: Socket): void => {
     sockets.push(socket);
@@ -62,7 +64,8 @@ async function broker(
     socket.on('data', (packet) => {
       if (packet[0]! >> 4 === 1) {
         connected?.(packet);
-        socket.write(connack);
+        if (hangsUp?.()) socket.end();
+        else socket.write(connack);
       }
       if (packet[0]! >> 4 !== SUBSCRIBE) return;
       let count = 0;
@@ -230,11 +233,7 @@ test('a hub leaves a broker that breaks the protocol, and connects again', async
   const url = await broker((socket) => {
     if (lost === 0) socket.write(publish('elsewhere', 0, 6)); // no QoS is 3
   });
-  const hub = await serveHub({
-    broker: { url, username: 'hub', password: 'secret' },
-    ...{ base: 'hivemind/hub-1', nodeId: 'hub-1', staticKey: randomBytes(32), clients: new Map() },
-    ...{ reconnectAfter: 1, onLost: () => lost++ },
-  });
+  const hub = await serve(url, { reconnectAfter: 1, onLost: () => lost++ });
   await until(() => lost === 1 && sockets.length === 2);
   await soon(hub.stop());
   assert.is(lost, 1);
@@ -249,16 +248,43 @@ test('a hub begins a clean session at the broker, with its account and without a
       seen.push([packet[at + 5], packet.subarray(at + 8).toString()]); // MQTT 3.1.1, section 3.1.2
     },
   });
-  const hub = await serveHub({
-    broker: { url, username: 'hub', password: 'secret' },
-    ...{ base: 'hivemind/hub-1', nodeId: 'hub-1', staticKey: randomBytes(32), clients: new Map() },
-    reconnectAfter: 1,
-  });
+  const hub = await serve(url, { reconnectAfter: 1 });
   leave();
   await until(() => seen.length === 2);
   await soon(hub.stop());
   const connect = [0b1100_0010, '\0\u0009hub-hub-1\0\u0003hub\0\u0006secret'];
   assert.equal(seen, [connect, connect]);
+});
+
+/** A hub at a broker. */
+function serve(url: string, options: Partial<MqttHubOptions> = {}): Promise<MqttHub> {
+  return serveHub({
+    broker: { url, username: 'hub', password: 'secret' },
+    ...{ base: 'hivemind', nodeId: 'hub-1', staticKey: randomBytes(32), clients: new Map(), ...options },
+  });
+}
+
+test('a hub does not start at a broker that hangs up before CONNACK', async () => {
+  const url = await broker(() => {}, { hangsUp: () => true });
+  assert.instance(await soon(serve(url).catch((error) => error)), Error);
+});
+
+test('a hub connects again until the broker no longer hangs up before CONNACK', async () => {
+  let [lost, subscribed] = [0, 0];
+  let leave = (): void => {};
+  const hangsUp = (): boolean => lost === 1 || lost === 2;
+  const url = await broker(
+    (socket) => {
+      subscribed++;
+      leave = () => socket.destroy();
+    },
+    { hangsUp },
+  );
+  const hub = await serve(url, { reconnectAfter: 1, onLost: () => lost++ });
+  leave();
+  await until(() => subscribed === 2);
+  await soon(hub.stop());
+  assert.is(lost, 3);
 });
 
 test('greets no hub before the broker confirms the status, and leaves it after a second without a farewell', async () => {
