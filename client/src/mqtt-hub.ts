@@ -125,7 +125,12 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const stop = async (): Promise<void> => {
     isStopped = true;
     clearTimeout(again);
-    await connection?.endAsync();
+    if (!connection?.connected) return;
+    const closed = new Promise<void>((resolve) => connection.once('close', () => resolve()));
+    connection.end(); // when the broker has acknowledged all messages
+    const late = setTimeout(() => connection.stream.destroy(), 1000); // if it does not
+    await closed;
+    clearTimeout(late);
   };
 
   await open().catch(async (error) => {

@@ -239,9 +239,9 @@ test('trusts the authority that ca names, and no other', async () => {
 
 test('a hub forgets a silent client after the time of its option idle', async () => {
   const timers = new Timers();
+  await soon(hub.stop());
   timers.watch();
   try {
-    await soon(hub.stop());
     hub = await start({ idle: 7000 });
     const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
     await device.publishAsync(`${BASE}/kiosk-8/in`, 'hello', { qos: 1 });

@@ -287,6 +287,41 @@ test('a hub connects again until the broker no longer hangs up before CONNACK', 
   assert.is(lost, 3);
 });
 
+/** A hub that has sent a message with QoS 1 which its broker does not acknowledge. */
+async function unacknowledged(options: Partial<MqttHubOptions> = {}): Promise<MqttHub> {
+  let isSent = false;
+  const url = await broker((socket) => {
+    socket.on('data', (packet: Buffer) => (isSent ||= packet.includes('hivemind/kiosk-7/out')));
+    socket.write(Buffer.concat([publish('hivemind/kiosk-7/in', 2), Buffer.from('{}')]));
+  });
+  const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
+  const hub = await serve(url, { clients, ...options });
+  await until(() => isSent);
+  return hub;
+}
+
+test('a hub that stops leaves after a second a broker that acknowledges nothing', async () => {
+  const hub = await unacknowledged();
+  const timers = new Timers();
+  timers.watch();
+  try {
+    const gone = once(sockets[0]!, 'close');
+    await soon(hub.stop());
+    await soon(gone);
+    assert.equal([timers.times('mqtt-hub'), hub.connections.size], [[1000], 0]);
+  } finally {
+    timers.leave();
+  }
+});
+
+test('a hub stops at once when it has lost a broker that has acknowledged nothing', async () => {
+  let lost = 0;
+  const hub = await unacknowledged({ reconnectAfter: 60_000, onLost: () => lost++ });
+  sockets[0]!.destroy();
+  await until(() => lost === 1);
+  await soon(hub.stop());
+});
+
 test('greets no hub before the broker confirms the status, and leaves it after a second without a farewell', async () => {
   const timers = new Timers();
   const sent: string[] = [];
