@@ -114,6 +114,7 @@ export function createHub(options: WebSocketHubOptions): Hub {
     upgrade(request, socket, head) {
       if (sockets.clients.size >= maxConnections) {
         socket.on('error', () => socket.destroy());
+        socket.on('finish', () => socket.destroy()); // the client may never close its side
         socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
         return;
       }
@@ -139,6 +140,11 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
   server.on('upgrade', hub.upgrade);
+  const sockets = new Set<Duplex>(); // also those on which TLS is not agreed yet
+  server.on('connection', (socket: Duplex) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.on('listening', resolve).on('error', reject); // such as a port that is in use
     server.listen(port, host);
@@ -153,8 +159,8 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
     },
     async stop() {
       const stopped = new Promise((resolve) => server.close(resolve));
-      server.closeAllConnections();
       await hub.stop();
+      for (const socket of sockets) socket.destroy();
       await stopped;
     },
   };

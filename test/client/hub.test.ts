@@ -1,7 +1,7 @@
 /** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
 import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
-import { connect as connectTcp, type Socket } from 'node:net';
+import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
@@ -694,6 +694,24 @@ test('connections above the hub’s limit are told to try again later', async ()
   assert.is(await requested(port, upgrade), 'HTTP/1.1 503 Service Unavailable');
 });
 
+test('a hub closes a connection above its limit, although the client keeps its side open', async () => {
+  const behind = createHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients, maxConnections: 0 });
+  const server = createServer().on('upgrade', behind.upgrade);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const closed = once(server, 'connection').then(([socket]) => once(socket, 'close'));
+  const { port } = server.address() as AddressInfo;
+  const client = connectTcp({ port, host: '127.0.0.1', allowHalfOpen: true });
+  try {
+    client.write(`GET / HTTP/1.1\r\nHost: hub\r\n${UPGRADE}\r\n\r\n`);
+    const [answer] = await soon(once(client, 'data'));
+    assert.match(String(answer), /^HTTP\/1\.1 503 .*\r\n\r\n$/s);
+    await soon(closed);
+  } finally {
+    client.destroy();
+    server.close();
+  }
+});
+
 test('a stranger whose connection has not closed yet is one of the most that the hub takes', async () => {
   const one = await start({ maxConnections: 1 });
   const { port } = new URL(one.url);
@@ -1017,14 +1035,23 @@ test('a hub offers no compression of messages, and follows no subprotocol', asyn
   assert.equal([socket.extensions, socket.protocol], ['', '']);
 });
 
-test('a hub that stops drops a connection that has said nothing yet', async () => {
-  const { port } = new URL(hub.url);
-  const silent = connectTcp(Number(port), '127.0.0.1');
-  await new Promise((resolve) => silent.once('connect', resolve));
-  const closed = new Promise((resolve) => silent.once('close', resolve));
-  await soon(hub.stop());
-  await soon(closed);
-});
+for (const [what, secure] of [
+  ['HTTP', async () => undefined],
+  ['TLS', localhostCertificate],
+] as const) {
+  test(`a hub that stops drops a connection on which no ${what} was spoken yet`, async () => {
+    const tls = await secure();
+    const one = await start({ tls });
+    const silent = connectTcp(Number(new URL(one.url).port), '127.0.0.1');
+    const closed = once(silent, 'close');
+    await once(silent, 'connect');
+    const later = new WebSocket(one.url, { ca: tls?.ca });
+    sockets.push(later);
+    await soon(once(later, 'open')); // so the hub has accepted the silent one, too
+    await soon(one.stop()).finally(() => silent.destroy());
+    await soon(closed);
+  });
+}
 
 test('a hub waits two minutes for a handshake and pings each half a minute, or as its options say', async () => {
   const timers = new Timers();
