@@ -112,7 +112,9 @@ export class Conversation {
   returnState({ payload }: JsonObject): void {
     const session = sessionOf(payload as JsonObject);
     const { session_id = this.ownSessionId } = session as { session_id?: string };
-    const [, state] = [...this.#states].find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
+    // The hub returns another id on each connection, so the latest one counts.
+    const latestFirst = [...this.#states].reverse();
+    const [, state] = latestFirst.find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
     if (state === undefined || STATE.some((name) => session[name] !== undefined)) return;
     const { expires_at } = Object(state.response_mode);
     const isExpired = expires_at !== null && Number(expires_at) * 1000 <= Date.now();

@@ -64,8 +64,8 @@ const STATE = {
 };
 
 /**
- * What each question returns of the state of its session, after a hub has told it a state with each answer. The one after a lost
- * connection is asked as soon as the client has connected again.
+ * What each question returns of the state of its session, after a hub has told it a state with each answer, in a namespace of the
+ * connection. The one after a lost connection is asked as soon as the client has connected again.
  */
 async function returned(
   states: readonly object[],
@@ -84,7 +84,7 @@ async function returned(
     const { session_id = (world.greetings.at(-1) as JsonObject).session_id!, ...asked } = session;
     const { site_id, lang, request_id, ...state } = asked;
     sent.push(state);
-    const told = { session_id: `n:${session_id}`, pipeline: ['stop'], ...states[i] };
+    const told = { session_id: `n${world.dials}:${session_id}`, pipeline: ['stop'], ...states[i] };
     world.tell('speak', { utterance: 'Which?' }, { ...context, session: told as JsonObject });
     world.tell('ovos.utterance.handled', {}, { ...context, session: told as JsonObject });
     await answer;
@@ -118,6 +118,12 @@ test('the session of the connection has a state, too', async () => {
 
 test('the session of the next connection does not begin with the state of the last one', async () => {
   assert.equal(await returned([STATE, STATE], ['one', 'two', 'three'], 0), [{}, {}, STATE]);
+});
+
+test('on the next connection the state is the one that the hub told last, too', async () => {
+  const questions = [inSession('a'), inSession('a'), inSession('a')];
+  const sent = await returned([STATE, { active_skills: [] }], questions, 0);
+  assert.equal(sent, [{}, STATE, { active_skills: [] }]);
 });
 
 test('a state that the program gives is not replaced', async () => {
