@@ -25,15 +25,16 @@ export function connectByWebSocket(
 
   function open({ send, received, closed }: Connection): Transport {
     let isOpen = false;
+    let written = 0; // since the last ping, in bytes
     /** A browser does not say why there is no connection, so that a page learns nothing of its network. */
     const end = (closing?: { code: number; reason: string }): void =>
       closed(isOpen ? closing : { cause: 'not-reachable' });
     const socket = new WebSocket(authorized);
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
-      if (socket.bufferedAmount > 0)
-        closed('timeout'); // the last ping is still in the buffer: the hub does not read
-      else send(PING);
+      if (socket.bufferedAmount > written) return closed('timeout'); // the last ping is still there: the hub does not read
+      send(PING);
+      written = 0;
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
     socket.onopen = () => {
@@ -42,7 +43,10 @@ export function connectByWebSocket(
     socket.onerror = () => end(); // nothing follows if the page's Content-Security-Policy blocks the connection
     socket.onclose = ({ code, reason }) => end({ code, reason });
     return {
-      write: (data) => socket.send(data as Uint8Array<ArrayBuffer>),
+      write(data) {
+        written += data.length;
+        socket.send(data as Uint8Array<ArrayBuffer>);
+      },
       close() {
         clearInterval(pings);
         socket.close(); // browsers do not accept the session's codes

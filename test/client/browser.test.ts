@@ -15,7 +15,7 @@ import { connect as connectInApp } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
-import { soon } from './world.ts';
+import { soon, until } from './world.ts';
 
 const { deriveInWorker } = await import(
   `${new URL('../../client/dist/derive-in-browser.js', import.meta.url)}`
@@ -137,43 +137,72 @@ test('a page has a WebSocket, and a server that renders one has none', async () 
   assert.is(await connected.catch(({ code }) => code), 'wrong-state');
 });
 
-test('a page names itself to a hub, asks it, pings it each minute, and hangs up if its last ping is still in the buffer', async () => {
+interface Pings {
+  readonly ping: () => void;
+  readonly every: number;
+  isOver: boolean;
+}
+
+/** What a page does that is connected to a hub, and has asked it. */
+interface Visit {
+  readonly client: Client;
+  readonly socket: HubSocket;
+  readonly pings: Pings;
+  /** The codes of the errors with which connections have ended. */
+  readonly codes: readonly string[];
+}
+
+async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
   const sockets: HubSocket[] = [];
-  const pings: { ping: () => void; every: number; isOver: boolean }[] = [];
+  const timers: Pings[] = [];
   function Socket(url: string): HubSocket {
     return new HubSocket(url, (socket) => sockets.push(socket));
   }
-  const setInterval = (ping: () => void, every: number) => {
+  const setInterval = (ping: () => void, every: number): Pings => {
     const own = { ping, every, isOver: false };
-    pings.push(own);
+    timers.push(own);
     return own;
   };
-  const clearInterval = (own: (typeof pings)[number]): void => {
+  const clearInterval = (own: Pings): void => {
     own.isOver = true;
   };
   let client: Client | undefined;
-  const visit = async (): Promise<void> => {
+  const ask = async (): Promise<void> => {
     client = connect({ identity, keyring, derive: async () => PSK });
     const codes: string[] = [];
     client.on('close', ({ error }) => codes.push(error.code));
     assert.is((await client.ask('hello')).reply.text, 'You said: hello');
-    const [socket] = sockets as [HubSocket];
-    const [timer] = pings as [(typeof pings)[number]];
-    assert.is(readAuthorization(socket.url)?.userAgent, 'hub-protocol-client');
-    assert.is(timer.every, 60_000);
-    const { length } = socket.heard;
-    timer.ping();
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    assert.match(socket.heard[length]!, '"ping"');
-    assert.equal([codes, socket.closes, timer.isOver], [[], [], false]);
-    socket.bufferedAmount = 1;
-    timer.ping();
-    assert.equal([codes, socket.closes, timer.isOver], [['timeout'], [[]], true]);
+    await body({ client, socket: sockets[0]!, pings: timers[0]!, codes });
   };
   await withGlobal('WebSocket', Socket, () =>
-    withGlobal('setInterval', setInterval, () => withGlobal('clearInterval', clearInterval, visit)),
+    withGlobal('setInterval', setInterval, () => withGlobal('clearInterval', clearInterval, ask)),
   ).finally(() => client?.end());
-});
+}
+
+test('a page names itself to a hub, asks it, pings it each minute, and hangs up if its last ping is still in the buffer', () =>
+  visit(async ({ socket, pings, codes }) => {
+    assert.is(readAuthorization(socket.url)?.userAgent, 'hub-protocol-client');
+    assert.is(pings.every, 60_000);
+    const { length } = socket.heard;
+    pings.ping();
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    assert.match(socket.heard[length]!, '"ping"');
+    assert.equal([codes, socket.closes, pings.isOver], [[], [], false]);
+    socket.bufferedAmount = 1;
+    pings.ping();
+    assert.equal([codes, socket.closes, pings.isOver], [['timeout'], [[]], true]);
+  }));
+
+test('a page does not hang up while only what it has sent since its last ping is in the buffer', () =>
+  visit(async ({ client, socket, pings, codes }) => {
+    pings.ping();
+    await until(() => socket.bufferedAmount === 0);
+    assert.ok(client.sendBytes(new Uint8Array(3200), 'raw_audio'));
+    pings.ping();
+    assert.equal([socket.bufferedAmount > 3200, codes], [true, []]);
+    pings.ping();
+    assert.equal(codes, ['timeout']);
+  }));
 
 test('the worker of a page gets the password and the salt, and its progress and PSK are told before it ends', async () => {
   const did: unknown[] = [];

@@ -54,7 +54,7 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   fault('page', 'the timer of the pings outlives its socket', [PAGE, 'clearInterval(pings);', '']),
   fault('page', 'a hub that does not read is kept', [
     PAGE,
-    'if (socket.bufferedAmount > 0)',
+    'if (socket.bufferedAmount > written)',
     'if (socket.bufferedAmount > 1e9)',
   ]),
   fault('MQTT', 'the timer of the pings outlives its connection', [MQTT, 'clearInterval(pings);', '']),
