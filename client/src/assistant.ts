@@ -18,18 +18,18 @@ export class Assistant {
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = Math.random().toString(16).slice(2, 10);
   readonly #answer: (utterance: string) => string | Promise<string>;
-  readonly #later: (seal: () => Uint8Array[]) => void;
+  readonly #later: (sealing: Promise<() => Uint8Array[]>) => void;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
   /**
    * @param answer - answers an utterance, at once or later (default: repeats it)
-   * @param later - sends what a function returns, or deals with what it throws, after a later answer
+   * @param later - sends what the function returns that a later answer resolves to, or deals with the error
    */
   constructor(
     session: HubSession,
     answer: (utterance: string) => string | Promise<string> = (utterance) => `You said: ${utterance}`,
-    later: (seal: () => Uint8Array[]) => void = () => {},
+    later: (sealing: Promise<() => Uint8Array[]>) => void = () => {},
   ) {
     this.#session = session;
     this.#answer = answer;
@@ -61,13 +61,7 @@ export class Assistant {
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
     const answer = this.#answer(utterance);
     if (typeof answer === 'string') return this.#speak(answer, payload);
-    answer.then(
-      (text) => this.#later(() => this.#speak(text, payload)),
-      (error) =>
-        this.#later(() => {
-          throw error;
-        }),
-    );
+    this.#later(answer.then((text) => () => this.#speak(text, payload)));
     return [];
   }
 

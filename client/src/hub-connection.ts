@@ -202,8 +202,10 @@ export class ServedConnection implements HubConnection {
 
   /** The hub's own code has thrown an error: it ends this connection, and no other. */
   #fail(error: unknown): void {
-    this.#isOver = true;
-    this.#line.cut();
+    if (!this.#isOver) {
+      this.#isOver = true;
+      this.#line.cut();
+    }
     this.#options.onFault?.(error);
   }
 
@@ -286,12 +288,8 @@ export class ServedConnection implements HubConnection {
     const assistant = new Assistant(
       this.#session,
       answer && ((utterance) => answer(utterance, this)),
-      (seal) => {
-        try {
-          this.#write(seal);
-        } catch (error) {
-          this.#fail(error);
-        }
+      (sealing) => {
+        sealing.then((seal) => this.#write(seal)).catch((error) => this.#fail(error));
       },
     );
     return (event) => {

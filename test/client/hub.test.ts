@@ -450,8 +450,11 @@ test('an answer may come later, or fail for one client alone', async () => {
   assert.match(JSON.stringify(patient.replies[0]), 'Good morning, kiosk-7');
 });
 
-for (const isGiven of [true, false]) {
-  test(`an answer that ${isGiven ? 'comes' : 'fails'} after the end of the connection is dropped`, async () => {
+for (const [isGiven, then, reported] of [
+  [true, 'comes after the end of the connection is dropped', []],
+  [false, 'fails after the end of the connection is reported', ['Error: too late']],
+] as const) {
+  test(`an answer that ${then}`, async () => {
     let give!: () => void;
     const one = await start({
       answer: () =>
@@ -469,7 +472,7 @@ for (const isGiven of [true, false]) {
     assert.is(one.connections.size, 0);
     give();
     await new Promise((resolve) => setImmediate(resolve));
-    assert.equal(faults, []);
+    assert.equal(faults.map(String), reported);
   });
 }
 

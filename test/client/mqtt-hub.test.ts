@@ -118,6 +118,28 @@ test('an exception while it handles one client ends the session of that client a
   assert.is((await other.ask('hello')).reply.text, 'heard hello');
 });
 
+test('an answer that fails after its client has gone is reported, and ends no later connection of that client', async () => {
+  await soon(hub.stop());
+  let fail!: () => void;
+  hub = await start({
+    answer: (utterance) =>
+      utterance === 'hello'
+        ? 'heard hello'
+        : new Promise((_, reject) => {
+            fail = () => reject(new Error('too late'));
+          }),
+  });
+  const gone = connectAs('kiosk-7');
+  gone.ask('what takes long').catch(() => {}); // is not answered
+  await until(() => fail !== undefined);
+  gone.end();
+  await until(() => hub.connections.size === 0);
+  await connectAs('kiosk-7').ask('hello');
+  fail();
+  await until(() => faults.length > 0);
+  assert.equal([faults.map(String), hub.connections.size], [['Error: too late'], 1]);
+});
+
 test('lets the event loop run between two messages that arrive together', async () => {
   const turns: string[] = [];
   const other = await serveHub({
