@@ -171,8 +171,8 @@ export class Client {
    * @returns the messages
    * @throws LocalError `wrong-state` after those that wait, if there are more
    */
-  [Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
-    return this.#listeners.messages(this.#budget.waiting, () => this.#length);
+  async *[Symbol.asyncIterator](): AsyncGenerator<HubEvent, void> {
+    if (this.state !== 'ended') yield* this.#listeners.messages(this.#budget.waiting, () => this.#length);
   }
 
   /**

@@ -29,6 +29,13 @@ test('iterates over unsolicited messages until the client ends', async () => {
   assert.equal(heard, ['one', 'two']);
 });
 
+test('a loop over a client that has ended is over', async () => {
+  const client = newWorld().start();
+  const begun = client[Symbol.asyncIterator]();
+  client.end();
+  for (const loop of [begun, client[Symbol.asyncIterator]()]) assert.ok((await soon(loop.next())).done);
+});
+
 test('a loop that is too slow receives what may wait, then an error', async () => {
   const world = newWorld();
   const client = world.start({ maxMemory: 8 * MIB });
