@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type LinkEvent,
   type LinkState,
+  LocalError,
   type Order,
   pinHub,
   type RemoteError,
@@ -111,6 +112,14 @@ export class Client {
       shared: true,
       trace: true,
     });
+    const { staticKey } = this.#link.keyring;
+    const hasKey = staticKey.privateKey !== undefined || 'sharedSecret' in staticKey;
+    if (!hasKey && options.sharedSecret === undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"sharedSecret" expected a function: the keyring has no private key',
+      );
+    }
     this.#derivations = new Derivations(identity.password, derive, (progress) =>
       this.#listeners.emit({ type: 'deriving', progress }),
     );

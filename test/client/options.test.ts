@@ -1,7 +1,7 @@
 /** The options of each entry: each is the caller's own, and none is unknown, whatever Object.prototype has. */
 import { readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
-import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { createKeyring, type Keyring, parseIdentity, serializeKeyring } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import type { Client, ConnectOptions, Traced } from 'hub-protocol-client';
@@ -147,6 +147,21 @@ for (const [name, connect, options] of ENTRIES) {
     }
   });
 
+  test(`${name} refuses a keyring without the private key, unless a function computes with it`, () => {
+    const kept = createKeyring({
+      accessKey: identity.accessKey,
+      staticKey: { publicKey: stored.staticKey.publicKey! },
+    });
+    const store = { keyring: { ...keyring, load: () => kept } };
+    const texts = { storage: { ...storage, getItem: () => serializeKeyring(kept) } };
+    const own = { ...options, ...(name === 'react-native' ? texts : store) };
+    assert.match(
+      messageOf(() => connect(own as never)),
+      '"sharedSecret" expected',
+    );
+    connect({ ...own, sharedSecret: async () => randomBytes(32) } as never).end();
+  });
+
   test(`${name} refuses an identity that was not parsed`, () => {
     for (const raw of [
       ...[issuedWith('localhost'), JSON.stringify(issuedWith('localhost')), []],
@@ -230,6 +245,15 @@ for (const [name, connect, options] of ENTRIES) {
     }
   });
 }
+
+test('a key pair in the keyring that computes by itself needs no option', async () => {
+  const world = newWorld();
+  const { publicKey, privateKey } = world.store.keyring.staticKey;
+  const sharedSecret = (key: Uint8Array): Uint8Array => crypto.x25519.sharedSecret(privateKey!, key);
+  const staticKey = { publicKey, sharedSecret };
+  world.store.keyring = { accessKey: 'kiosk-7', staticKey, staticKeyIsFresh: true, pins: [], psks: [] };
+  assert.is((await world.start().ask('hello')).reply.text, 'You said: hello');
+});
 
 test('Object.prototype neither receives the password nor answers a question', async () => {
   const world = newWorld();
