@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { readAuthorization } from 'hub-protocol';
+import { LocalError, readAuthorization } from 'hub-protocol';
 import type { WebSocket } from 'ws';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 import { keepAlive } from './ws.ts';
@@ -68,6 +68,7 @@ export interface HubServer extends Hub {
   /**
    * Uses another certificate from the next connection on, since the present one expires.
    * @param tls - the new one
+   * @throws LocalError `wrong-state` if the hub has no TLS
    */
   renew(tls: ServerCertificate): void;
 }
@@ -150,11 +151,13 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
     server.listen(port, host);
   });
   const address = server.address() as AddressInfo;
-  const name = /^(?:127\.0\.0\.1|0\.0\.0\.0|::1?)$/.test(host) ? 'localhost' : host;
+  const literal = host.includes(':') ? `[${host}]` : host; // RFC 3986, section 3.2.2
+  const name = /^(?:127\.0\.0\.1|0\.0\.0\.0|::1?)$/.test(host) ? 'localhost' : literal;
   return {
     ...hub,
     url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${address.port}`,
     renew(renewed) {
+      if (tls === undefined) throw new LocalError('wrong-state', 'this hub has no TLS: pass the option tls');
       (server as Server).setSecureContext(renewed);
     },
     async stop() {

@@ -957,6 +957,14 @@ test('a renewed certificate is used from the next connection on, and present one
   assert.is.not(await shows(before.ca), 'trusted');
 });
 
+test('a hub without TLS has no certificate that could be renewed', async () => {
+  const tls = await localhostCertificate();
+  assert.throws(
+    () => hub.renew(tls),
+    ({ code }: LocalError) => code === 'wrong-state',
+  );
+});
+
 /** Whether a hub listens at an address of this machine. */
 function listensAt(host: string, { url }: HubServer): Promise<boolean> {
   return soon(
@@ -982,6 +990,7 @@ for (const [host, name] of [
   ['::', 'localhost'],
   ['localhost', 'localhost'],
   ['127.0.0.2', '127.0.0.2'],
+  ['::ffff:127.0.0.1', '[::ffff:7f00:1]'],
 ] as const) {
   test(`a hub that listens at ${host} has a url with the host ${name}`, async () => {
     if (host === '127.0.0.2' && process.platform !== 'linux') return; // others have one address of loopback
