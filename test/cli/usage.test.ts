@@ -23,8 +23,12 @@ test('--help lists the commands, and help on each has examples, options and exit
     assert.match(help.stdout, new RegExp(`^  hub-protocol ${name} `, 'm'));
     assert.match(help.stdout, /^ {2}--json /m);
     assert.match(help.stdout, /^Exit status$/m);
-    assert.equal(await run(['help', name]), help);
-    assert.equal(await run([name, '-h']), help);
+    for (const args of [
+      ['help', name],
+      ['-h', name],
+      [name, '-h'],
+    ])
+      assert.equal(await run(args), help);
   }
 });
 
@@ -49,6 +53,7 @@ const FILES: readonly (readonly [name: string, contents: string | object])[] = [
   ['no-password', { ...IDENTITY, password: undefined }],
   ['plain', { ...IDENTITY, data_plane_endpoints: { wss: 'ws://hub.example' }, mqtt: undefined }],
   ['no-owner', { static_key_is_fresh: true, static_key: '11'.repeat(32) }],
+  ['empty-owner', { static_key_is_fresh: true, static_key: '11'.repeat(32), access_key: '' }],
   ['no-payload', { msg_type: 'hello' }],
   ['no-node-id', { msg_type: 'hello', payload: {} }],
   ['text', 'correct horse'],
@@ -138,6 +143,10 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   [`${PROVISION} --pin a=${'0'.repeat(64)}`, '--pin got a key that no hub can have: copy it again'],
   [`${PROVISION} --hub=`, '--hub expects a node id, got nothing'],
   [
+    `${PROVISION} --keyring D/none/keyring`,
+    'cannot read the keyring, D/none/keyring: there is no such file. Is the path right?',
+  ],
+  [
     `${PROVISION} --pin a=${'11'.repeat(32)} --pin a=${'22'.repeat(32)}`,
     'two different pins for "a": make sure which is right, and start from a keyring without the other',
   ],
@@ -165,7 +174,9 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   ...['redact', 'redact a b'].map(
     (args) => [args, 'expected one file of an identity or a keyring: see --help'] as const,
   ),
-  ['redact D/no-owner', 'the keyring has no access_key: restore it'],
+  ...['no', 'empty'].map(
+    (which) => [`redact D/${which}-owner`, 'the keyring has no access_key: restore it'] as const,
+  ),
   ['redact D/folder', 'cannot read the identity or keyring, D/folder: it is a directory. Name a file in it'],
   ['redact D/text/x', 'cannot read the identity or keyring, D/text/x: a part of its path is not a directory'],
   ...['doctor', 'doctor wss://hub', 'doctor D/identity wss://b c'].map(
@@ -236,7 +247,7 @@ test('shows of an error that is not its own neither the message nor what that qu
   try {
     const { code, stderr } = await run(['psk', '--node-id', 'hub-1']);
     assert.is(code, 2);
-    assert.match(stderr, /a defect of hub-protocol-cli, please report it: RangeError/);
+    assert.match(stderr, /a defect of hub-protocol-cli, please report it: RangeError \n(?: {4}at .*\n){2,}$/);
     assert.not.match(stderr, 'correct horse');
   } finally {
     Object.defineProperty(process, 'stdin', stdin);

@@ -3,11 +3,12 @@
 import { existsSync } from 'node:fs';
 import {
   createKeyring,
+  equalBytes,
+  findHub,
   hexToBytes,
   type Identity,
   isLowOrder,
   type Keyring,
-  LocalError,
   nextSlots,
   nodeCrypto,
   randomBytes,
@@ -182,12 +183,11 @@ function readPin(pin: string): { nodeId: string; key: Uint8Array } {
 }
 
 function addPin(keyring: Keyring, nodeId: string, key: Uint8Array): Keyring {
-  try {
-    return updateKeyring(keyring, { type: 'pin', nodeId, key: new Uint8Array(key) });
-  } catch (error) {
-    if (!(error instanceof LocalError) || error.code !== 'pin-differs') throw error;
+  const pinned = findHub(keyring.pins, nodeId)?.key ?? key;
+  if (!equalBytes(pinned, key)) {
     throw new CannotRun(
       `two different pins for ${shown(nodeId)}: make sure which is right, and start from a keyring without the other`,
     );
   }
+  return updateKeyring(keyring, { type: 'pin', nodeId, key: new Uint8Array(key) });
 }
