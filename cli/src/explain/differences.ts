@@ -37,8 +37,7 @@ export function payloadDifference(
 ): PayloadDifference | undefined {
   const [ours, theirs] = [canonicalJson(hub), canonicalJson(client)];
   if (equalBytes(ours, theirs)) return undefined;
-  let offset = 0;
-  while (ours[offset] === theirs[offset]) offset++;
+  const offset = ours.findIndex((byte, at) => byte !== theirs[at]); // neither is the beginning of the other
   const { path, hub: sent, client: seen } = firstDifference('', hub, client)!;
   const place = `${path} of ${payload}`;
   const say = (value: Json | undefined): string =>

@@ -175,16 +175,18 @@ export class Case {
 
   /** A side's static public key, in hex, as that side has it. */
   publicKey(role: Role): string | undefined {
-    const { client, hub, clientStatic, hubStatic } = this.evidence;
-    const [recording, key] = role === 'client' ? [client, clientStatic] : [hub, hubStatic];
+    const { [role]: recording, [`${role}Static` as const]: key } = this.evidence;
     return recording?.publicKey ?? (key && bytesToHex(nodeCrypto.x25519.publicKey(key)));
   }
 
   /** The static key of a side, in hex, that the other side has pinned. */
   pinnedKey(role: Role): string | undefined {
     const { client, hub, clientPin } = this.evidence;
-    const ofHub = client === undefined ? clientPin : client.pin;
-    const pinned = String(role === 'hub' ? ofHub : hub && ownField(hub.header, 'clientKey'));
+    const keys: { readonly [role in Role]: unknown } = {
+      hub: client === undefined ? clientPin : client.pin,
+      client: hub && ownField(hub.header, 'clientKey'),
+    };
+    const pinned = String(keys[role]);
     return /^[0-9a-f]{64}$/.test(pinned) ? pinned : undefined;
   }
 

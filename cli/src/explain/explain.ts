@@ -45,7 +45,7 @@ export function explain(evidence: Evidence): Explanation {
     happened,
     checked: examined.checked,
     contradictions: examined.contradictions,
-    wouldHelp: verdict === 'no-fault' || cause?.certainty === 'certain' ? [] : [...examined.wouldHelp],
+    wouldHelp: [...examined.wouldHelp],
   });
   const isUnfinished = examined.failures.length === 0;
   if (isUnfinished && examined.recordings.every(({ isReady }) => isReady)) return finish('no-fault');
@@ -130,12 +130,10 @@ function brokenPair({ evidence }: Case): Cause | undefined {
 
 /**
  * Whether the hub's recording refutes a client's conclusion from a connection that closed: the hub recorded a different
- * failure, or it accepted the client's static key. A KKpsk0 that fails at the hub leaves that key open.
+ * failure, or it accepted the client's static key. Keys that differ have been compared before.
  */
-function isRefutedByHub({ evidence: { hub, client } }: Case, code: ErrorCode): boolean {
-  if (hub === undefined) return false;
-  if (hub.failure?.isOwn) return !(hub.failure.code === 'kk-failed' && client?.staticKeyIsFresh);
-  return code === 'client-key-refused'; // keys that differ have been compared before
+function isRefutedByHub({ evidence: { hub } }: Case, code: ErrorCode): boolean {
+  return hub !== undefined && (hub.failure?.isOwn === true || code === 'client-key-refused');
 }
 
 /** The remaining causes, and the meaning of the hub's close. */
@@ -145,7 +143,7 @@ function byElimination(examined: Case): Cause | undefined {
     const cause = leftOver(recording, failure, examined);
     if (cause !== undefined) return cause;
   }
-  const code = failures[0]?.failure.code ?? '';
+  const code = String(failures[0]?.failure.code);
   if (/^kk-/.test(code)) {
     wouldHelp.add(
       "a recording of the next attempt with patterns: ['XXpsk2'], which distinguishes password, pin and static key",
@@ -160,7 +158,6 @@ function leftOver(
   failure: Failure,
   examined: Case,
 ): Cause | undefined {
-  const { evidence } = examined;
   const { code, isOwn, state, closeCode, status } = failure;
   /** Unless both recordings show the messages, one of them may be at fault. */
   const likely = (name: CauseName, text: string): Cause => ({
@@ -168,21 +165,20 @@ function leftOver(
     certainty: 'likely',
     text: examined.agrees('messages') ? text : `${text}. Or ${ON_THE_WAY}`,
   });
-  if (isOwn && code === 'psk-differs' && !examined.agrees('psks')) {
+  if (code === 'psk-differs' && !examined.agrees('psks')) {
     askForPsk(examined);
     return likely(
       'psk-differs',
       'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',
     );
   }
-  if (isOwn && code === 'static-key-not-authentic' && role === 'client' && examined.agrees('messages')) {
+  if (code === 'static-key-not-authentic' && role === 'client' && examined.agrees('messages')) {
     return likely(
       'noise-mistake',
       'message 2 arrived as it was sent, and its static key does not open: one side makes a mistake before the token s. hub-protocol-judge names it',
     );
   }
   if (
-    isOwn &&
     code === 'kk-failed' &&
     examined.agrees('payloads', 'hub-key', 'client-key') &&
     !examined.agrees('psks')
@@ -210,7 +206,7 @@ function leftOver(
   if (code === 'unavailable')
     return likely('unavailable', `the hub ${closed}: it accepts no connection at the moment`);
   if (code === 'client-key-refused') {
-    if (evidence.hub === undefined) examined.wouldHelp.add("the hub's recording");
+    examined.wouldHelp.add("the hub's recording");
     if (keyWasRefused) {
       return likely(
         'client-key-lost',

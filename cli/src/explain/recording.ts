@@ -220,7 +220,7 @@ function nameIn(line: JsonObject | undefined, field: string): string {
 }
 
 function keyIn(path: string, line: JsonObject, name: string): Uint8Array {
-  const key = hexToBytes(text(line, name) ?? '');
+  const key = hexToBytes(String(ownField(line, name)));
   if (key?.length === 32) return key;
   throw new CannotRun(`${path} is not a recording: its ${name} is not a key of 32 bytes in hex`);
 }

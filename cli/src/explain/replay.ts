@@ -113,7 +113,7 @@ export function replay(mistake: Partial<Mistake>, handshake: Handshake): Progres
   const { sendKey } = noise.split(sealed.from === 'client' ? 'init' : 'resp');
   const { counter, message } = sealed;
   const plaintext = openWith(mistake, suite, sendKey, counter, noise.transportData, message);
-  return { opened: messages.length + (plaintext === undefined ? 0 : 1), other };
+  return { opened: messages.length + Number(plaintext !== undefined), other };
 }
 
 /** An unsealed payload always opens: only its form shows that it is the payload. */

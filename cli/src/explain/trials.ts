@@ -65,10 +65,10 @@ function handshakeOf(examined: Case, { index, reader }: Point): Handshake | unde
   const messages = Array.from({ length: count }, (_, at) => examined.message(at));
   if (!messages.every((message) => message !== undefined)) return undefined;
   const { client, hub, clientStatic, hubStatic } = evidence;
-  const sealed = (reader === 'client' ? client : hub)?.sealed;
+  const sealed = evidence[reader]?.sealed;
   if (index === 3 && sealed === undefined) return undefined;
   const publicKey = (role: Role): Uint8Array | undefined => {
-    const key = examined.publicKey(role) ?? (pattern === 'KKpsk0' ? examined.pinnedKey(role) : undefined);
+    const key = examined.publicKey(role) ?? examined.pinnedKey(role);
     return key === undefined ? undefined : hexToBytes(key);
   };
   return {
@@ -89,7 +89,7 @@ function last({ messages, sealed }: Handshake): number {
 }
 
 export function pskOf({ evidence }: Case, role: Role): Uint8Array | undefined {
-  return role === 'client' ? evidence.clientPsk : evidence.hubPsk;
+  return evidence[`${role}Psk`];
 }
 
 /** Asks for the PSK that a computation lacks, unless the password was given. */
@@ -117,7 +117,7 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
     const source = equalBytes(used, examined.derivedPsk ?? new Uint8Array())
       ? 'of the password given'
       : 'given';
-    const isStored = reader === 'client' && examined.evidence.client?.foundPsk;
+    const isStored = examined.evidence[reader]?.foundPsk;
     return {
       name: isStored ? 'psk-stale' : 'psk-differs',
       certainty: 'likely', // it may mix in the same PSK wrongly
@@ -250,7 +250,7 @@ export function comparePsks(examined: Case): Cause | undefined {
     });
     if (mistake !== undefined) return wrongDerivation(role, mistake.cause);
     return {
-      name: role === 'client' && evidence.client?.foundPsk ? 'psk-stale' : 'psk-differs',
+      name: evidence[role]?.foundPsk ? 'psk-stale' : 'psk-differs',
       certainty: 'certain',
       text: `the PSK of the ${role} was not derived from the password for this hub: it belongs to another password or another hub, or was derived in an unknown way`,
     };
