@@ -686,6 +686,12 @@ const DIFFERENCES: readonly (readonly [
     `{"a":["${'v'.repeat(56)}"]}`,
     [5, 'a', 'hello-changed', changed('a of HELLO', `{"b":"${'v'.repeat(52)}"}`, `["${'v'.repeat(56)}"]`)],
   ],
+  [
+    'HELLO',
+    '{"a":1}',
+    `{"a":["${V57}"]}`,
+    [5, 'a', 'hello-changed', changed('a of HELLO', '1', `["${V57}…`)],
+  ],
   ['HELLO', '{"é":1,"z":1}', '{"é":2,"z":2}', [5, 'z', 'hello-changed', changed('z of HELLO', '1', '2')]],
   ['HELLO', '{"a":1}', '{"a":1.0}', [6, 'a', 'number-rewritten', rewritten('a of HELLO', '1', '1.0')]],
   ['HELLO', '{"a":1}', '{"a":1.5}', [6, 'a', 'hello-changed', changed('a of HELLO', '1', '1.5')]],
@@ -912,6 +918,24 @@ test('finds the message at which a handshake failed', () => {
     const [index, reader, isRecorded] = point ?? [];
     assert.equal(found, point && { index, reader, isRecorded }, `${role} ${code} ${JSON.stringify(failure)}`);
   }
+});
+
+test('looks at what the other side says if that of one names no cause and no message', () => {
+  const [client, hub] = (
+    [
+      ['client', { code: 'prologue-differs' }],
+      ['hub', { code: 'low-order-key', state: 'awaiting-message-1' }],
+    ] as const
+  ).map(([role, failure]) => endedWith(role, failure).evidence[role]);
+  const parts = { derive: knownPsk, mistakenPsks: () => [] };
+  assert.equal(codeThatSpeaks(new Case({ client, hub, ...parts })), {
+    name: 'bad-message',
+    certainty: 'likely',
+    text: `${REMOTE_ERRORS['low-order-key'].means} (low-order-key, at the hub in state awaiting-message-1). Or a message was changed, lost, repeated or overtaken on the way`,
+  });
+  const failed = endedWith('hub', { code: 'kk-failed', state: 'awaiting-message-1' }).evidence.hub;
+  const { point } = new Case({ client, hub: failed, ...parts });
+  assert.equal(point, { index: 0, reader: 'hub', isRecorded: true });
 });
 
 test('computes nothing at a message that is not recorded', () => {
@@ -1153,6 +1177,8 @@ test('refuses what is no recording, and says why', () => {
     ['[]', 'x is not a recording: line 1 is not a JSON object'],
     ['{"a":1}\n\n[]\n{}', 'x is not a recording: line 2 is not a JSON object'],
     ['{"a":1}\nhorse\n{}', 'x is not a recording: line 2 is not a JSON object'],
+    ['{"a":1}\n5', 'x is not a recording: line 2 is not a JSON object'],
+    ['{"a":1}\n!\n{}', 'x is not a recording: line 2 is not a JSON object'],
     [
       '{"role":"hub","recording":2}',
       'x is a recording of another version: use the commands of the version that wrote it',
@@ -1234,6 +1260,30 @@ const ARRIVALS: readonly (readonly [
     [hears(GREETING), hears(GREETING), hears(OFFERED), waits],
     [sends(GREETING), sends(OFFERED), waits],
     WHOLE,
+  ],
+  [
+    'HELLO that was sent twice, and arrived twice',
+    [hears(GREETING), hears(GREETING), hears(OFFERED), waits],
+    [sends(GREETING), sends(GREETING), sends(OFFERED), waits],
+    WHOLE,
+  ],
+  [
+    'an envelope that nobody sent, to a client that goes on',
+    [hears(GREETING), hears('{"msg_type":"x"}'), waits],
+    [sends(GREETING)],
+    undefined,
+  ],
+  [
+    'an envelope in place of HELLO, without an end',
+    [hears('{"msg_type":"x"}')],
+    [sends(GREETING)],
+    undefined,
+  ],
+  [
+    'another message after message 3',
+    [sends(FIRST), hears(SECOND), sends(message('cc'))],
+    [hears(FIRST), sends(SECOND), hears(message('cc')), hears(message('ee'))],
+    undefined,
   ],
   ...(
     [

@@ -331,6 +331,9 @@ test('blames no lost client key if the hub recorded another failure', () => {
   assert.is(client.failure?.code, 'client-key-refused');
   blames({ client: inOneFile(setup, setup) }, 'client-key-lost', 'likely');
   cannotTell({ client, hub });
+  const accepted = play({ hub: { crypto: OTHER_NONCE_ORDER } });
+  assert.is(accepted.client.failure?.code, 'refused');
+  cannotTell({ client: accepted.client, hub: accepted.hub });
 });
 
 test('blames no lost client key if the hub accepted the key', () => {

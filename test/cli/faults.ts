@@ -239,6 +239,7 @@ export function blames(
   assert.is(cause?.name, name, cause?.text ?? `unknown; would help: ${wouldHelp.join('; ')}`);
   assert.is(cause?.certainty, certainty, cause?.text);
   assert.is(verdict, 'fault');
+  if (certainty === 'certain') assert.equal(wouldHelp, []);
   return cause!.text;
 }
 
