@@ -110,6 +110,7 @@ GOOD_FORMS = [
     ("no route", lambda kind, payload: compact(without(json.loads(envelope(kind, payload)), "route"))),
     ("the payload before the type", lambda kind, payload: compact({"payload": payload, "msg_type": kind})),
     ("other types in the fields that are not read", fields(metadata=None, route={}, node=[1], source_peer=False)),
+    ("metadata that is a list", fields(metadata=[], route=[])),
     ("fields that nobody knows", fields(**{"x-vendor": {"a": [1.0]}, "msg_id": 7, "__proto__": {"payload": 1}})),
     ("known names in another case, after the right ones", fields(MSG_TYPE="bus", Payload={})),
     ("white space wherever JSON allows it", whole(lambda text: f"\r\n\t {json.dumps(json.loads(text), indent=1)} \n")),

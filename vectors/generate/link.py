@@ -410,6 +410,8 @@ def questions():
     alike = connected("speech without a request id: of a session whose id only ends like ours, then of ours with a namespace")
     alike.asks("q-1", session="abc").hear(speech_in("xabc"), tell_event())
     alike.heard("q-1").hear(speech_in("hub:abc"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
+    named = connected("speech whose request id is its correlation_id").asks("q-1", session="abc").heard("q-1")
+    named.hear(speech("q-1", named="correlation_id"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     both = asking("two sessions at once").waits("q-1").waits("q-2", session="other").start()
     both.connect(lambda it: [it.sent("q-1"), it.sent("q-2", session="other")])
     fresh = asking("the key was accepted: questions wait for the store", fresh=True).waits("q-1").start().hello().offer()
@@ -437,7 +439,7 @@ def questions():
     other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
     tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, done, quiet, repeated, person]
-    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, both, fresh, without]
+    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, named, both, fresh, without]
 
 
 def cancels():

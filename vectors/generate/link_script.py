@@ -42,8 +42,8 @@ def question(id, session=None):
     return {"msg_type": "bus", "payload": {"type": "recognizer_loop:utterance", "data": data, "context": context}}
 
 
-def speech(id, text="It is noon."):
-    return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": {"request_id": id}}}
+def speech(id, text="It is noon.", named="request_id"):
+    return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": {named: id}}}
 
 
 def speech_in(session):
