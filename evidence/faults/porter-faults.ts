@@ -99,11 +99,29 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return binascii.unhexlify(text)',
     'return binascii.unhexlify("0" + text if len(text) % 2 else text)',
   ]),
-  fault('envelopes-need-metadata', 'session', 'envelopes: one without `metadata` is refused', [
-    ENVELOPES,
-    'isinstance(envelope.get("msg_type"), str):',
-    'isinstance(envelope.get("msg_type"), str) or not isinstance(envelope.get("metadata"), dict):',
-  ]),
+  fault(
+    'envelopes-need-metadata',
+    'session',
+    [
+      'envelopes: one without `metadata` is refused',
+      'envelopes: one whose `metadata` has another type is refused',
+    ],
+    [
+      ENVELOPES,
+      'isinstance(envelope.get("msg_type"), str):',
+      'isinstance(envelope.get("msg_type"), str) or not isinstance(envelope.get("metadata"), dict):',
+    ],
+  ),
+  fault(
+    'metadata-of-another-type',
+    'session',
+    'envelopes: one whose `metadata` has another type is refused',
+    [
+      ENVELOPES,
+      'isinstance(envelope.get("msg_type"), str):',
+      'isinstance(envelope.get("msg_type"), str) or not isinstance(envelope.get("metadata", {}), dict):',
+    ],
+  ),
   fault('envelopes-need-every-field', 'session', 'envelopes: one without `route` is refused', [
     ENVELOPES,
     'isinstance(envelope.get("msg_type"), str):',
@@ -1064,6 +1082,21 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return self._replace(pins={**self.pins, hub: key}',
     'return self._replace(pins={hub: key}',
   ]),
+  fault('ephemeral-key-used-again', 'link', 'ephemeral key: that of an earlier connection is used again', [
+    LINK,
+    'ephemeral_key=self.draw_key(),',
+    'ephemeral_key=self.__dict__.get("key") or self.__dict__.setdefault("key", self.draw_key()),',
+  ]),
+  fault(
+    'correlation-id-unread',
+    'link',
+    'orders: after `received` a link gives tell message where tell part is due',
+    [
+      QUESTIONS,
+      'ID_NAMES = ("request_id", "thalovant_request_id", "correlation_id")',
+      'ID_NAMES = ("request_id", "thalovant_request_id")',
+    ],
+  ),
   fault('doubt-of-a-pin-forgotten', 'link', 'pin: a suspect pin is enforced after all', [
     LINK,
     '        self.is_gone = False\n        self.number += 1',

@@ -29,6 +29,7 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
         ordersOf(other),
       );
       const inLink = [
+        ...(isKeyReused(wrong.slice(0, index).flatMap(ordersOf), ordersOf(other)) ? [REUSED] : []),
         ...(isPinEnforced(options, ordersOf(result), ordersOf(other)) ? [ENFORCED] : []),
         ...(isTooEarly(steps[index], options, ordersOf(result), ordersOf(other)) ? [NOT_AWAITED] : []),
         ...(lacksPsk(options, before.flatMap(ordersOf), ordersOf(result), ordersOf(other))
@@ -244,6 +245,21 @@ function isPinEnforced({ policy }: Fields, due: Orders, got: Orders): boolean {
   return (
     isRefused && keyringIn(due) !== undefined && (policy as Fields | undefined)?.onKkFailure !== 'keep-pin'
   );
+}
+
+const REUSED =
+  'ephemeral key: that of an earlier connection is used again; a key pair is drawn for each connection, and used once';
+
+/** The ephemeral key in message 1. */
+function ephemeralIn(order: Fields | null): string | undefined {
+  const noise = ((order?.envelope as Fields | undefined)?.payload as Fields | undefined)?.noise;
+  const { pattern, msg } = Object(noise) as Fields;
+  return pattern === undefined ? undefined : String(msg).slice(0, 64);
+}
+
+function isKeyReused(before: Orders, now: Orders): boolean {
+  const used = before.map(ephemeralIn);
+  return now.map(ephemeralIn).some((key) => key !== undefined && used.includes(key));
 }
 
 /** Whether the link dials before the server wants it. */

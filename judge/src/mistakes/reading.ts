@@ -79,6 +79,8 @@ const UNREAD_FIELDS = ['metadata', 'route'];
 
 const unreadCause = (field: string): string =>
   `envelopes: one without \`${field}\` is refused; only msg_type and payload are read`;
+const oddCause = (field: string): string =>
+  `envelopes: one whose \`${field}\` has another type is refused; only msg_type and payload are read`;
 
 /** The causes that the events of a step show as a whole. */
 export function mistakesInReading(point: Point, expected: Events, got: Events): Causes {
@@ -117,7 +119,7 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (error === undefined) return [];
   if (right !== undefined) return [];
   if (!isHub && OF_BAD_PAYLOAD.includes(String(error)) && isEmpty2(noise?.msg, steps)) return [EMPTY_REFUSED];
-  if (error === 'bad-envelope') return lacking(envelope).map(unreadCause);
+  if (error === 'bad-envelope') return unreadCauses(envelope);
   const isFirst = noise?.pattern !== undefined;
   if (isHub && noise?.msg !== undefined && expected.length === 0)
     return isFirst === (noise.suite !== undefined) ? [] : [HALF_NAMED];
@@ -570,7 +572,7 @@ export function refutesReading({ steps, flags, otherErrors }: Vector, cause: str
   if (change !== undefined) return isShown(steps, change, cause);
   return (steps as Fields[]).some((step) => {
     const envelope = closeOf((step.events as Events | undefined) ?? []) === undefined && envelopeOf(step);
-    return envelope && lacking(envelope).some((field) => cause === unreadCause(field));
+    return envelope && unreadCauses(envelope).includes(cause);
   });
 }
 
@@ -666,9 +668,17 @@ export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-function lacking(envelope: Envelope): string[] {
-  return UNREAD_FIELDS.filter((field) => envelope[field] === undefined);
+/** What is refused in an envelope by whom more than its type and payload concerns. */
+function unreadCauses(envelope: Envelope): string[] {
+  const lacking = UNREAD_FIELDS.filter((field) => envelope[field] === undefined);
+  const odd = UNREAD_FIELDS.filter(
+    (field) => envelope[field] !== undefined && !isUsual(field, envelope[field]),
+  );
+  return [...lacking.map(unreadCause), ...odd.map(oddCause)];
 }
+
+const isUsual = (field: string, value: unknown): boolean =>
+  field === 'route' ? Array.isArray(value) : fieldsOf(value) !== undefined;
 
 function isOdd(msg: unknown): boolean {
   return typeof msg === 'string' && /^[\da-f]+$/i.test(msg) && msg.length % 2 === 1;
