@@ -871,6 +871,16 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'bits.take(8) > 1:',
     'bits.take(8) > 2:',
   ]),
+  fault(
+    'pattern-in-the-order-of-the-hub',
+    'select',
+    'selection: with a pin the hub’s list decides about the pattern',
+    [
+      PROTOCOL,
+      '    for pattern in ["KKpsk0", "XXpsk2"] if pinned else ["XXpsk2"]:\n        if pattern in offered_patterns:\n',
+      '    for pattern in offered_patterns:\n        if pattern == "XXpsk2" or (pinned and pattern == "KKpsk0"):\n',
+    ],
+  ),
   fault('binary-version-0-refused', 'decode-binary', 'binary: version 0 is refused', [
     BINARY,
     'bits.take(8) > 1:',

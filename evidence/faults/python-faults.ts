@@ -354,6 +354,11 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'associated data: transport messages have a byte of zero',
     [PROTOCOL, 'return operation(b"", data)', 'return operation(b"\\0", data)'],
   ),
+  fault('counter-past-its-end', 'seal open', 'nonce: a message goes under a counter after 2^64 - 2', [
+    PROTOCOL,
+    '                check_length(message_length, TAG)\n',
+    '                check_length(message_length, TAG)\n                import noise.state\n                noise.state.MAX_NONCE = 2**64\n',
+  ]),
   fault('counter-of-four-bytes', 'seal open', 'nonce: the counter ends too early', [
     PROTOCOL,
     '                check_length(message_length, TAG)\n',

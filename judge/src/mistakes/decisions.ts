@@ -69,6 +69,10 @@ const SELECTIONS: readonly Mistake[] = [
   selection('KKpsk0 is never taken; it is where the hub offers it and is pinned', {
     pattern: ({ patterns }) => (patterns.includes(XX) ? XX : undefined),
   }),
+  selection('with a pin the hub’s list decides about the pattern; KKpsk0 is taken wherever it stands', {
+    pattern: ({ patterns, pinned }) =>
+      patterns.find((name: string) => name === XX || (pinned && name === KK)),
+  }),
   selection('the hub’s first pattern is taken; a pin decides', {
     pattern: ({ patterns }) => patterns.find((name: string) => name === KK || name === XX),
   }),
