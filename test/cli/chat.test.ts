@@ -359,6 +359,33 @@ test('ask says that the PSK cannot be derived', async () => {
   }
 });
 
+test('ask and chat print no line for a part that only shows something', async () => {
+  const there = await playHub('hub-1', (event, say) => {
+    if (event.type !== 'message') return;
+    say('speak', { utterance: '', table: [['a', 'b']] });
+    say('speak', { utterance: 'Hi.' });
+    say('ovos.utterance.handled', {});
+  });
+  for (const command of ['ask', 'chat']) {
+    const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--allow-plaintext'];
+    assert.is((await runProgram(args, 'hello\n')).stdout, 'Hi.\n', command);
+  }
+});
+
+test('chat says that there is no connection if it has not heard why', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }); // it says nothing
+  await new Promise((resolve) => server.once('listening', resolve));
+  played.push(server);
+  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const silent = folder.write('silent.json', { ...IDENTITY, data_plane_endpoints: { wss } });
+  const { code, stdout } = await withTimers(
+    (again, time, set) => set(again, time === 15_000 ? 300 : time),
+    () => run(['chat', silent, '--json', '--allow-plaintext'], 'hello\n'),
+  );
+  const [{ message }] = JSON.parse(stdout).answers;
+  assert.equal([code, message], [1, 'There is no connection to the hub.']);
+});
+
 test('ask and chat wait a day for an answer', async () => {
   const there = await playHub('hub-1', answers);
   const { ask } = Client.prototype;
