@@ -287,6 +287,14 @@ test('a hub connects again until the broker no longer hangs up before CONNACK', 
   assert.is(lost, 3);
 });
 
+test('a hub that stops says farewell to its broker', async () => {
+  const sent: Buffer[] = [];
+  const url = await broker((socket) => socket.on('data', (packet: Buffer) => sent.push(packet)));
+  const hub = await serve(url);
+  await soon(hub.stop());
+  assert.equal(Buffer.concat(sent), Buffer.from([0xe0, 0])); // DISCONNECT
+});
+
 /** A hub that has sent a message with QoS 1 which its broker does not acknowledge. */
 async function unacknowledged(options: Partial<MqttHubOptions> = {}): Promise<MqttHub> {
   let isSent = false;
