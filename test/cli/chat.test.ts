@@ -86,8 +86,19 @@ test('chat goes on after a blank line that it reads when its input has ended', a
 test('chat draws no prompt after Enter and Ctrl+D', async () => {
   const { code, stdout } = await runOnTerminal(['chat', identity], [['connected', '\r\u0004']]);
   assert.is(code, 0);
-  // One at the start, and one below the line that says that it is connected.
-  assert.is(linesOf(stdout).filter((line) => line === '> ').length, 2, stdout);
+  const [, after] = stdout.split('connected');
+  assert.is(linesOf(after!).filter((line) => line === '> ').length, 1, stdout); // at which they are typed
+});
+
+test('chat leaves the cursor behind what was pasted after a blank line', async () => {
+  const steps = [
+    ['connected', '\rparro'],
+    ['> parro', 't'], // a key
+    ['t', '\r'],
+    ['You said', '\u0004'],
+  ] as const;
+  const { stdout } = await runOnTerminal(['chat', identity], steps);
+  assert.match(stdout, 'You said: parrot\r');
 });
 
 test('chat --json prints the answers as JSON, and nothing else', async () => {

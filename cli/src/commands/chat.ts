@@ -41,8 +41,8 @@ async function chat(args: Arguments): Promise<Result> {
   const isTerminal = input.isTTY && output.isTTY;
   const terminal = createInterface({ input, output, terminal: isTerminal });
   let isOver = false;
-  const prompt = (keepsCursor = false): void => {
-    if (isTerminal && !isOver) terminal.prompt(keepsCursor);
+  const prompt = (): void => {
+    if (isTerminal && !isOver) terminal.prompt(true); // with what was typed so far
   };
   /** Writes a line above the prompt and above what was typed. */
   const write = (stream: NodeJS.WritableStream, text: string): void => {
@@ -52,7 +52,7 @@ async function chat(args: Arguments): Promise<Result> {
       clearScreenDown(output);
     }
     stream.write(printable(`${text}\n`));
-    prompt(true);
+    prompt();
   };
   const tell = (text: string): void => write(stderr, text);
   const say = (text: string): void => write(args.flag('json') ? stderr : output, text);
@@ -82,7 +82,7 @@ async function chat(args: Arguments): Promise<Result> {
   let timer: NodeJS.Timeout | undefined;
   client.on('deriving', ({ progress }) => {
     timer?.refresh();
-    if (progress === 1) prompt(true);
+    if (progress === 1) prompt();
   });
   client.on('speak', ({ text }) => {
     if (text !== '') say(`hub: ${onOneLine(text)}`);
