@@ -91,7 +91,7 @@ export function readAuthority(given: string | undefined, identity: string): stri
   const contents = readFile(path, 'the certificate authority');
   try {
     const certificate = new X509Certificate(contents);
-    const text = Buffer.from(contents).toString('latin1'); // a comment in PEM may be anything
+    const text = Buffer.from(contents).toString();
     return text.includes('-----BEGIN') ? text : certificate.toString();
   } catch {
     throw new CannotRun(`${path} is not a certificate, as PEM or DER`);

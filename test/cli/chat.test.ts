@@ -715,14 +715,17 @@ test('ask says that a hub is gone whose new key was trusted', async () => {
   assert.match(stdout, /Nothing listens at /);
 });
 
-test('ask puts no question where nobody can read it', async () => {
+test('ask puts no question where nobody can read it, or answer it', async () => {
   const { stdin, stderr } = process;
   const [typed, read] = [stdin.isTTY, stderr.isTTY];
-  Object.assign(stdin, { isTTY: true });
-  Object.assign(stderr, { isTTY: false });
   try {
-    const { code, stdout } = await run(['ask', await changedHub(), 'hello', '--allow-plaintext', '--json']);
-    assert.equal([code, JSON.parse(stdout).error], [1, 'hub-key-changed']);
+    for (const isTyped of [true, false]) {
+      Object.assign(stdin, { isTTY: isTyped });
+      Object.assign(stderr, { isTTY: !isTyped });
+      const args = ['ask', await changedHub(), 'hello', '--allow-plaintext', '--json'];
+      const { code, stdout } = await run(args);
+      assert.equal([code, JSON.parse(stdout).error], [1, 'hub-key-changed']);
+    }
   } finally {
     Object.assign(stdin, { isTTY: typed });
     Object.assign(stderr, { isTTY: read });
