@@ -131,7 +131,7 @@ function faultOfReader(examined: Case, point: Point, handshake: Handshake): Caus
   );
   if (!isRecorded || index === 0) return undefined;
   const fits = MISTAKES.filter((mistake) => replay(mistake, handshake).opened === last(handshake));
-  if (fits.length === 0 || fits.length > FEW) return undefined;
+  if (fits.length > FEW) return undefined;
   return {
     name: 'noise-mistake',
     certainty: 'likely',
