@@ -161,6 +161,13 @@ function isEmpty2(msg: unknown, steps: readonly Fields[]): boolean {
   return typeof msg === 'string' && msg.length === 2 * (EMPTY_2[String(pattern)] ?? 0);
 }
 
+/** Whether a client opens a message 2 with a payload in these steps. */
+function opensFull2(steps: readonly Fields[]): boolean {
+  const last = steps.find(({ events }) => has((events as Events | undefined) ?? [], 'ready'));
+  if (steps[0]!.role === 'hub' || last === undefined) return false;
+  return !isEmpty2(fieldsOf(envelopeOf(last)?.payload.noise)?.msg, steps);
+}
+
 /** How a payload that is no object is read, where it is not refused for its form. */
 function mistakesInForm({ text }: Fields, error: unknown): Causes {
   if (['bad-payload', 'bad-envelope', 'bad-json', 'refused'].includes(String(error))) return [];
@@ -583,6 +590,7 @@ export function isUnlike(
   cause: string,
 ): boolean {
   if (cause === UNREADABLE) return flags.includes('TextAfterReady');
+  if (cause === EMPTY_REFUSED) return opensFull2(steps);
   const change = changeOf(cause);
   if (change !== undefined) return !isShown(steps, change, cause) && !isTold(steps, change);
   const isOfHub = cause === HUB_PROLOGUE && steps[0].role === 'hub' && refuses === true;
