@@ -470,6 +470,24 @@ test('ask does not wait for a second connection', async () => {
   assert.is((await Promise.race([asked, again])).code, 1);
 });
 
+test('ask does not wait for a hub that goes when the PSK is derived', async () => {
+  let connections = 0;
+  let reject = (_: Error): void => {};
+  const again = new Promise<never>((...settle) => {
+    [, reject] = settle;
+  });
+  const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
+  const there = await playHub(
+    'hub-1',
+    ({ type }, _say, socket) => (type === 'ready' || connections > 1) && socket.terminate(),
+    () => ++connections > 2 && reject(new Error('it connects again')),
+    psk,
+  );
+  forgetPsk(there.replace('.json', '.keyring.json'));
+  const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  assert.is((await Promise.race([asked, again])).code, 1);
+});
+
 /** Calls `act` when a derivation tells its first progress, before the client hears of that. */
 async function atFirstProgress<T>(act: () => void, body: () => Promise<T>): Promise<T> {
   const { Worker } = workers;

@@ -223,6 +223,16 @@ test('a hub with another --port moves there, with its identity', async () => {
   assert.match(hub.printed, new RegExp(`is at wss://localhost:${moved},`));
 });
 
+test('a hub moves to another --port although its identity is elsewhere', async () => {
+  const other = new HubProgram(folder.at('other'));
+  await other.start('--port', String(await freePort()));
+  await other.stop();
+  rmSync(folder.at('other/identity.json'));
+  await other.start('--port', String(await freePort()));
+  assert.match(other.printed, /moved from port/);
+  await other.stop();
+});
+
 /** Connects to the hub with the access key of an identity, says something, and leaves. */
 async function knock(accessKey: string, ...messages: string[]): Promise<void> {
   const url = `wss://localhost:${JSON.parse(readFileSync(folder.at('hub/hub.json'), 'utf8')).port}`;
