@@ -1,5 +1,5 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { Interface } from 'node:readline/promises';
@@ -717,14 +717,31 @@ test('yes makes ask trust another key, and ask again', async () => {
 });
 
 /** The identity of a hub that has another key than the pinned one, and accepts one connection. */
-async function changedHub(): Promise<string> {
-  const there = await playHub('hub-1', () => played[0]!.close());
+async function changedHub(connected: () => void = () => {}): Promise<string> {
+  const there = await playHub('hub-1', () => played[0]!.close(), connected);
   const keyring = there.replace('.json', '.keyring.json');
   const stored = JSON.parse(readFileSync(keyring, 'utf8'));
   const pins = [{ node_id: 'hub-1', key: '22'.repeat(32) }];
   writeFileSync(keyring, JSON.stringify({ ...stored, pins }));
   return there;
 }
+
+test('chat says that another key could not be stored, which a person has trusted', async () => {
+  const keyring = folder.at('there.keyring.json');
+  const there = await changedHub(() => {
+    rmSync(keyring);
+    mkdirSync(keyring); // what was read cannot be replaced
+  });
+  const { code, stdout } = await runOnTerminal(
+    ['chat', there, '--allow-plaintext'],
+    [
+      [QUESTION, 'yes\r'],
+      ['illegal operation on a directory', '\u0004'],
+    ],
+  );
+  rmSync(keyring, { recursive: true });
+  assert.is(code, 0, stdout);
+});
 
 test('ask says that a hub is gone whose new key was trusted', async () => {
   const args = ['ask', await changedHub(), 'hello', '--allow-plaintext'];
