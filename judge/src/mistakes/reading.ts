@@ -676,7 +676,7 @@ export function fieldsOf(value: unknown): Fields | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
-/** What is refused in an envelope by whom more than its type and payload concerns. */
+/** What a reader refuses in an envelope that reads more of it than its type and payload. */
 function unreadCauses(envelope: Envelope): string[] {
   const lacking = UNREAD_FIELDS.filter((field) => envelope[field] === undefined);
   const odd = UNREAD_FIELDS.filter(
