@@ -22,7 +22,7 @@ export type {
 export interface WebSocketHubOptions extends ServedOptions {
   /** The most connections at a time (default 1000). Further ones get the HTTP status 503, and their clients try again later. */
   maxConnections?: number | undefined;
-  /** The time between pings, in milliseconds (default 30 000). A connection that does not answer one before the next ends. */
+  /** The time between pings, in milliseconds (default 30 000). A connection ends that does not answer one before the next, and takes nothing of what was sent before it. */
   pingEvery?: number | undefined;
 }
 

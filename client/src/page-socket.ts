@@ -25,15 +25,18 @@ export function connectByWebSocket(
 
   function open({ send, received, closed }: Connection): Transport {
     let isOpen = false;
-    let written = 0; // since the last ping, in bytes
+    let waited = 0; // with the last ping, in bytes
+    let written = 0; // since then
     /** A browser does not say why there is no connection, so that a page learns nothing of its network. */
     const end = (closing?: { code: number; reason: string }): void =>
       closed(isOpen ? closing : { cause: 'not-reachable' });
     const socket = new WebSocket(authorized);
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
-      if (socket.bufferedAmount > written) return closed('timeout'); // the last ping is still there: the hub does not read
+      // The hub does not read, if nothing has left since the last ping.
+      if (waited > 0 && socket.bufferedAmount >= waited + written) return closed('timeout');
       send(PING);
+      waited = socket.bufferedAmount;
       written = 0;
     }, pingEvery);
     socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));

@@ -126,21 +126,52 @@ export interface PingedSocket {
   on(event: 'pong' | 'close' | 'error', listener: () => void): unknown;
 }
 
+/** What Node.js has of a socket: its own timeouts of sockets look at it, too. With TLS, `_parent` is the one below. */
+interface Handle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+  readonly _parent?: Handle;
+}
+
 /**
- * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next. Never throws.
+ * How much is to be sent, and how much the system has taken so far, both in bytes. The former does not show whether bytes leave:
+ * Node.js passes all that waits at once, and subtracts it when the last byte is taken. NaN on platforms that do not tell it.
+ */
+function backlogOf(socket: object): { waiting: number; taken: number } {
+  const { bufferedAmount = Number.NaN, _socket } = socket as {
+    bufferedAmount?: number;
+    _socket?: { _handle?: Handle | null };
+  };
+  const handle = _socket?._handle?._parent ?? _socket?._handle;
+  return {
+    waiting: bufferedAmount,
+    taken: handle ? handle.bytesWritten - handle.writeQueueSize : Number.NaN,
+  };
+}
+
+/**
+ * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next. A ping waits behind what
+ * was sent earlier: as long as the other end takes some of that between two pings it is there, and it may then be silent for as long
+ * again, since the network holds the rest. Never throws.
  * @param socket - a WebSocket of `ws`
  * @param every - the time between pings, in milliseconds
  */
 export function keepAlive(socket: PingedSocket, every = 30_000): void {
   let isAlive = true;
+  let before = backlogOf(socket);
+  let patience = 0; // how many pings need no answer
   const pings = setInterval(() => {
     if (socket.readyState === WebSocket.CONNECTING) return; // the opening has a time of its own
-    if (!isAlive) socket.terminate();
+    const backlog = backlogOf(socket);
+    if (before.waiting > 0 && backlog.taken > before.taken) patience++;
+    else if (!isAlive && patience-- === 0) socket.terminate();
+    before = backlog;
     isAlive = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, every);
   socket.on('pong', () => {
     isAlive = true;
+    patience = 0;
   });
   socket.on('close', () => clearInterval(pings));
   socket.on('error', () => {}); // `close` follows; the message may contain the URL, so it is not logged

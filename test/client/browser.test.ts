@@ -36,6 +36,8 @@ class HubSocket {
   binaryType = 'blob';
   /** What was sent is in the buffer until the end of the task at least. */
   bufferedAmount = 0;
+  /** Whether the hub reads nothing. */
+  isStalled = false;
   onmessage: (event: { data: unknown }) => void = () => {};
   readonly url: string;
   readonly heard: string[] = [];
@@ -55,6 +57,7 @@ class HubSocket {
   send(data: string | Uint8Array): void {
     const copy = typeof data === 'string' ? data : data.slice();
     this.bufferedAmount += data.length;
+    if (this.isStalled) return;
     setTimeout(() => {
       this.bufferedAmount -= data.length;
       this.#carryOut(this.#session.receive(copy));
@@ -179,7 +182,7 @@ async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
   ).finally(() => client?.end());
 }
 
-test('a page names itself to a hub, asks it, pings it each minute, and hangs up if its last ping is still in the buffer', () =>
+test('a page names itself to a hub, asks it, pings it each minute, and hangs up if nothing has left its buffer since the last ping', () =>
   visit(async ({ socket, pings, codes }) => {
     assert.is(readAuthorization(socket.url)?.userAgent, 'hub-protocol-client');
     assert.is(pings.every, 60_000);
@@ -188,7 +191,9 @@ test('a page names itself to a hub, asks it, pings it each minute, and hangs up 
     await new Promise((resolve) => setTimeout(resolve, 5));
     assert.match(socket.heard[length]!, '"ping"');
     assert.equal([codes, socket.closes, pings.isOver], [[], [], false]);
-    socket.bufferedAmount = 1;
+    socket.isStalled = true;
+    pings.ping();
+    assert.equal([codes, socket.closes, pings.isOver], [[], [], false]);
     pings.ping();
     assert.equal([codes, socket.closes, pings.isOver], [['timeout'], [[]], true]);
   }));
@@ -197,11 +202,26 @@ test('a page does not hang up while only what it has sent since its last ping is
   visit(async ({ client, socket, pings, codes }) => {
     pings.ping();
     await until(() => socket.bufferedAmount === 0);
+    socket.isStalled = true;
     assert.ok(client.sendBytes(new Uint8Array(3200), 'raw_audio'));
     pings.ping();
     assert.equal([socket.bufferedAmount > 3200, codes], [true, []]);
+    assert.ok(client.sendBytes(new Uint8Array(3200), 'raw_audio'));
     pings.ping();
     assert.equal(codes, ['timeout']);
+  }));
+
+test('a page does not hang up while bytes leave its buffer, although its last ping waits behind others', () =>
+  visit(async ({ client, socket, pings, codes }) => {
+    socket.isStalled = true;
+    assert.ok(client.sendBytes(new Uint8Array(100_000), 'file'));
+    pings.ping();
+    for (let times = 0; times < 3; times++) {
+      assert.ok(client.sendBytes(new Uint8Array(3200), 'raw_audio'));
+      socket.bufferedAmount -= 2000;
+      pings.ping();
+    }
+    assert.equal([socket.bufferedAmount > 94_000, codes], [true, []]);
   }));
 
 test('the worker of a page gets the password and the salt, and its progress and PSK are told before it ends', async () => {

@@ -3,7 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -389,6 +389,63 @@ test('terminates a socket whose other end answers no ping, or does not close, an
     ['open after 5', 'terminated after 1', 'terminated after 0'],
   );
 });
+
+/** A connection that a proxy makes slow. */
+class SlowWay {
+  /** In bytes for a hundredth of a second. */
+  rate = Number.POSITIVE_INFINITY;
+  readonly #server = createServer((near) => {
+    const far = connectTcp(Number(new URL(hub.url).port), '127.0.0.1').on('data', (data) => near.write(data));
+    let taken = 0;
+    const timer = setInterval(() => {
+      taken = 0;
+      if (this.rate > 0) near.resume();
+    }, 10);
+    near.on('data', (data) => {
+      far.write(data);
+      taken += data.length;
+      if (taken >= this.rate) near.pause();
+    });
+    const end = (): void => {
+      clearInterval(timer);
+      near.destroy();
+      far.destroy();
+    };
+    for (const socket of [near, far]) socket.on('error', end).on('close', end);
+  });
+
+  async open(): Promise<string> {
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    return `wss://localhost:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+}
+
+for (const [rate, end] of [
+  [80_000, 'stays connected while the hub slowly takes a long message'],
+  [0, 'is cut if the hub takes nothing of a long message'],
+] as const) {
+  test(`a client whose pings wait behind what it sends ${end}`, async () => {
+    const way = new SlowWay();
+    const client = connect({ pingEvery: 500 }, { data_plane_endpoints: { wss: await way.open() } });
+    try {
+      await client.ask('hello');
+      const outcome = new Promise((resolve) => {
+        client.on('close', ({ error }) => resolve(error.code));
+        client.on('bytes', () => resolve('sent back'));
+      });
+      way.rate = rate;
+      assert.ok(client.sendBytes(new Uint8Array(2 ** 24), 'file'));
+      assert.is(await soon(outcome), rate === 0 ? 'dropped' : 'sent back');
+    } finally {
+      client.end();
+      way.close();
+    }
+  });
+}
 
 test('only the owner can read the keyring file, and nothing is left beside it', () => {
   const own = mkdtempSync(join(folder, 'own-'));

@@ -30,7 +30,11 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     "socket.on('message', (data, isBinary) => received(",
     "socket.on('message', (data, isBinary) => (globalThis.heard ??= []).push(data) && received(",
   ]),
-  fault('WebSocket', 'a hub that answers no ping is kept', [WS, 'if (!isAlive) socket.terminate();', '']),
+  fault('WebSocket', 'a hub that answers no ping is kept', [
+    WS,
+    'else if (!isAlive && patience-- === 0) socket.terminate();',
+    '',
+  ]),
   fault('WebSocket', 'the error of a socket is logged', [
     WS,
     "socket.on('error', (error) => {",
@@ -54,8 +58,8 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   fault('page', 'the timer of the pings outlives its socket', [PAGE, 'clearInterval(pings);', '']),
   fault('page', 'a hub that does not read is kept', [
     PAGE,
-    'if (socket.bufferedAmount > written)',
-    'if (socket.bufferedAmount > 1e9)',
+    'socket.bufferedAmount >= waited + written)',
+    'socket.bufferedAmount > 1e9)',
   ]),
   fault('MQTT', 'the timer of the pings outlives its connection', [MQTT, 'clearInterval(pings);', '']),
   fault('MQTT', 'a broker that answers no ping is kept', [
