@@ -39,6 +39,9 @@ export interface MqttHub {
   stop(): Promise<void>;
 }
 
+/** How long a broker may take to answer CONNECT, and then SUBSCRIBE, in milliseconds. */
+const ANSWER_TIMEOUT = 30_000;
+
 interface Peer {
   connection: ServedConnection;
   idle: NodeJS.Timeout;
@@ -97,7 +100,12 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again: so it is not `mqtt`
   // that connects again.
   const open = async (): Promise<void> => {
-    const settings = { ...account, clientId: `hub-${nodeId}`, reconnectPeriod: 0 };
+    const settings = {
+      ...account,
+      clientId: `hub-${nodeId}`,
+      reconnectPeriod: 0,
+      connectTimeout: ANSWER_TIMEOUT,
+    };
     connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
@@ -110,10 +118,17 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     });
     connection.on('close', () => lost());
     if (isStopped) connection.end(true);
-    await connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 }).catch((error) => {
-      connection.end(true);
-      throw error;
+    const subscribed = connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 });
+    let late: NodeJS.Timeout | undefined;
+    const isLate = new Promise<never>((_, reject) => {
+      late = setTimeout(() => reject(new Error('suback timeout')), ANSWER_TIMEOUT); // MQTT.js would wait forever
     });
+    await Promise.race([subscribed, isLate])
+      .catch((error) => {
+        connection.end(true);
+        throw error;
+      })
+      .finally(() => clearTimeout(late));
   };
   const lost = (error?: Error): void => {
     [...peers.keys()].forEach(forget);

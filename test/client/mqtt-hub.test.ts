@@ -190,6 +190,27 @@ test('a hub whose account may not read the topics of its clients does not start,
   assert.equal([disconnected, lost], [['hub-hub-2'], 0]);
 });
 
+test('a hub gives up a broker that does not answer SUBSCRIBE after 30 seconds, and leaves it', async () => {
+  const disconnected: string[] = [];
+  broker.left((id) => disconnected.push(id));
+  broker.isSilent = true;
+  const base = `${BASE}/silent`;
+  let late = (): void => {};
+  const set: TimerSetter = (run, time, original) => {
+    if (time === 30_000) late = run;
+    return original(run, time);
+  };
+  const started = withTimers(set, async () => {
+    const started = start({ base, nodeId: 'hub-2' }).catch((error) => error);
+    await until(() => broker.subscriptions.has(`${base}/+/status`));
+    late();
+    return started;
+  });
+  assert.is((await soon(started)).message, 'suback timeout');
+  await until(() => disconnected.length > 0);
+  assert.equal([disconnected, lost], [['hub-hub-2'], 0]);
+});
+
 test('a hub that closes a connection forgets it at once and without a word, and greets its client again', async () => {
   await soon(hub.stop());
   const events: unknown[] = [];
@@ -265,6 +286,7 @@ test('a hub forgets a silent client after the time of its option idle', async ()
   timers.watch();
   try {
     hub = await start({ idle: 7000 });
+    timers.forget(); // of the start
     const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
     await device.publishAsync(`${BASE}/kiosk-8/in`, 'hello', { qos: 1 });
     await until(() => hub.connections.size === 1);

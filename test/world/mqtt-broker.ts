@@ -32,6 +32,8 @@ export interface Broker {
   pause(): () => void;
   /** Whether it grants subscriptions. */
   grants: boolean;
+  /** Whether it answers no SUBSCRIBE. */
+  isSilent: boolean;
   stop(): Promise<void>;
 }
 
@@ -59,6 +61,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
     },
     authorizeSubscribe(client, subscription, done) {
       if (users.get(client!) === hub) subscriptions.set(subscription.topic, subscription.qos);
+      if (handle.isSilent) return;
       done(null, handle.grants && may(client, subscription.topic, ['out']) ? subscription : null); // null: refused in the SUBACK
     },
   });
@@ -102,6 +105,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
       return open;
     },
     grants: true,
+    isSilent: false,
     async stop() {
       drop();
       await new Promise((resolve) => server.close(resolve));
