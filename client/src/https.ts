@@ -31,7 +31,7 @@ export type * from './options.ts';
 
 /** The pause after a request that returned messages, in milliseconds. It doubles up to the time between polls. */
 const SHORTEST_PAUSE = 50;
-/** How long a request may take, in milliseconds. */
+/** How long a request may take unless the options say how long to wait for a hub, in milliseconds. */
 const REQUEST_TIMEOUT = 15_000;
 /** The most messages in a response: a hub keeps no more. */
 const MAX_MESSAGES = 256;
@@ -69,6 +69,8 @@ export function connect(options: NodeOptions): Client {
   const request = tls ? https.request : http.request;
   const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
+  const longest =
+    policy?.deadlines?.['awaiting-hello'] === undefined ? REQUEST_TIMEOUT : openingTimeout(policy.deadlines);
   // The hub distinguishes connections only by the access key, so one begins when the last request of the previous one is
   // done.
   let earlier: Promise<void> = Promise.resolve();
@@ -90,7 +92,7 @@ export function connect(options: NodeOptions): Client {
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
-    const signal = AbortSignal.timeout(Math.min(REQUEST_TIMEOUT, openingTimeout(policy?.deadlines)));
+    const signal = AbortSignal.timeout(longest);
     return new Promise((resolve, reject) => {
       const sent = request(urlOf(path), { method, agent, headers }, (response) => {
         const parts: Buffer[] = [];

@@ -7,6 +7,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import net, { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import workers from 'node:worker_threads';
 import {
@@ -914,7 +915,8 @@ test('says which clock is wrong when a certificate is not valid now', async () =
   }
 });
 
-test('examines a hub over HTTPS as far as one over WebSocket', async () => {
+/** The path of an identity for a hub over HTTPS, which waits before it answers a new connection, in milliseconds. */
+async function hubOverHttps(wait = 0): Promise<string> {
   const messages: string[] = [];
   const bytes: string[] = [];
   let session: HubSession | undefined;
@@ -937,6 +939,7 @@ test('examines a hub over HTTPS as far as one over WebSocket', async () => {
       session = new HubSession({ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_KEY, psk: PSK });
       assistant = new Assistant(session);
       carryOut(session.start());
+      await pause(wait);
     } else if (path === '/send_message') {
       const message = fields.get('message')!;
       carryOut(session!.receive(fields.get('binary') === '1' ? Buffer.from(message, 'base64') : message));
@@ -945,9 +948,24 @@ test('examines a hub over HTTPS as far as one over WebSocket', async () => {
     response.end(JSON.stringify(answer));
   });
   const url = `https://localhost:${await listen(server)}`;
-  const path = there({ https: url, wss: 'wss://localhost:1' }, { protocols: { https: true } });
+  return there({ https: url, wss: 'wss://localhost:1' }, { protocols: { https: true } });
+}
+
+test('waits for a hub over HTTPS as long as --timeout says', async () => {
+  const slow = await hubOverHttps(400);
+  const { timeout } = AbortSignal;
+  AbortSignal.timeout = (time) => timeout.call(AbortSignal, time / 100);
+  try {
+    const { code, stdout } = await doctor(slow, '--protocol', 'https', ...CA, '--timeout', '9');
+    assert.is(code, 0, stdout);
+  } finally {
+    AbortSignal.timeout = timeout;
+  }
+});
+
+test('examines a hub over HTTPS as far as one over WebSocket', async () => {
   const result = await doctor(
-    path,
+    await hubOverHttps(),
     '--protocol',
     'https',
     ...CA,
