@@ -1,8 +1,8 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
-import { X509Certificate } from 'node:crypto';
 import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
+import { readCertificate } from 'hub-protocol-client/causes';
 import {
   bytesToUtf8,
   hexToBytes,
@@ -88,14 +88,9 @@ export function readAuthority(given: string | undefined, identity: string): stri
   const [ca, hub] = ['ca.pem', 'hub.json'].map((name) => join(dirname(identity), name)) as [string, string];
   const path = given ?? (isPrivate(ca) && isPrivate(hub) ? ca : undefined);
   if (path === undefined) return undefined;
-  const contents = readFile(path, 'the certificate authority');
-  try {
-    const certificate = new X509Certificate(contents);
-    const text = Buffer.from(contents).toString();
-    return text.includes('-----BEGIN') ? text : certificate.toString();
-  } catch {
-    throw new CannotRun(`${path} is not a certificate, as PEM or DER`);
-  }
+  const pem = readCertificate(readFile(path, 'the certificate authority'));
+  if (pem === undefined) throw new CannotRun(`${path} is not a certificate, as PEM or DER`);
+  return pem;
 }
 
 /** Whether this user, and nobody else, may read and write a file. */

@@ -316,3 +316,19 @@ export function readRetryAfter(header: string | undefined): number {
   const pause = /^\d+$/.test(value) ? 1000 * Number(value) : Date.parse(value) - Date.now();
   return Math.max(0, pause || 0); // NaN if it is neither
 }
+
+/**
+ * Reads a certificate authority on Node.js, whose TLS reads nothing from what is no certificate, and then trusts nobody.
+ * @param contents - PEM or DER
+ * @returns PEM; `undefined` if it is no certificate
+ */
+export function readCertificate(contents: string | Uint8Array): string | undefined {
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
+  try {
+    const certificate = new X509Certificate(contents);
+    const text = Buffer.from(contents as Uint8Array).toString();
+    return text.includes('-----BEGIN') ? text : certificate.toString();
+  } catch {
+    return undefined;
+  }
+}

@@ -8,6 +8,7 @@ import {
   readOptions,
 } from 'hub-protocol';
 import { budgetOf } from './budget.ts';
+import { readCertificate } from './causes.ts';
 import type { AskOptions, CascadeOptions, ConnectOptions, NodeOptions, QueryOptions } from './options.ts';
 import type { Platform } from './platform.ts';
 
@@ -58,7 +59,14 @@ const DAY = 86_400_000;
 
 /** @throws LocalError `bad-argument` */
 export function readNodeOptions(options: NodeOptions): NodeOptions {
-  return readConnectOptions(options, NODE_OPTIONS);
+  const given = readConnectOptions(options, NODE_OPTIONS);
+  if (given.ca === undefined) return given;
+  const ca = readCertificate(given.ca);
+  if (ca !== undefined) return { ...given, ca };
+  throw new LocalError(
+    'bad-argument',
+    '"ca" expected a certificate as PEM: pass what is in its file, not the path, and convert other forms, such as DER, to PEM',
+  );
 }
 
 /**

@@ -2,6 +2,7 @@
  * The shells, as tables: where each option of each entry arrives, that no timer outlives `end`, how each connection ends and what is
  * told of it, what a listener may do, and what is stored before what is sent.
  */
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ import {
   type Identity,
   type JsonObject,
   type Keyring,
+  type LocalError,
   parseKeyring,
   storePsk,
 } from 'hub-protocol';
@@ -566,6 +568,19 @@ for (const entry of ENTRIES) {
         new Promise((resolve) => client.on('close', ({ error }) => resolve(error.code))),
       );
       assert.equal([code, hub.seen.names], ['certificate-refused', []]);
+    });
+
+    test(`${entry}: a ca that is no certificate is refused at once, and says what is expected`, async () => {
+      const hub = await AnyHub.start(tls);
+      hubs.push(hub);
+      const { raw } = new X509Certificate(tls.ca);
+      for (const ca of ['', 'hub/ca.pem', raw.toString(), tls.ca.replace('M', '*')]) {
+        assert.throws(
+          () => clients.push(CONNECT[entry]({ ...leastOptions(entry, hub, `${entry}-ca`), ca } as never)),
+          ({ code, message }: LocalError) =>
+            code === 'bad-argument' && /^"ca" expected a certificate as PEM: /.test(message),
+        );
+      }
     });
   }
 }
