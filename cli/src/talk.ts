@@ -2,7 +2,15 @@
 import { existsSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, type AskEvent, type Client, type ClientEvent, connect } from 'hub-protocol-client';
+import {
+  type Answer,
+  type AskEvent,
+  type Client,
+  type ClientEvent,
+  connect,
+  KeyringFile,
+  type KeyringStore,
+} from 'hub-protocol-client';
 import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { show } from './derive.ts';
@@ -84,9 +92,8 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
   const allowPlaintext = args.flag('allow-plaintext');
   const lang = args.text('lang');
   const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
-  const client = connectOr(keyring, () => {
-    return connect({ identity, keyring, ca, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' });
-  });
+  const options = { identity, ca, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' };
+  const client = connectOr(() => connect({ ...options, keyring: keyringAt(keyring, identity.accessKey) }));
   let disclosed: Disclosed = {};
   client.on('disclosure', ({ text, language }) => {
     disclosed = { disclosure: { language, ...(text !== undefined && { text }) } };
@@ -163,18 +170,36 @@ export function inShellWords({ code, message }: LocalError): string {
     : message;
 }
 
-/** Turns errors of the library and the system into CannotRun. */
-function connectOr(keyring: string, start: () => Client): Client {
+/** Turns errors of the library into CannotRun. */
+function connectOr(start: () => Client): Client {
   try {
     return start();
   } catch (error) {
-    if (isLocalError(error)) {
-      throw new CannotRun(
-        error.code === 'plaintext-endpoint' ? inShellWords(error) : `${error.message} (${error.code})`,
-      );
-    }
-    throw new CannotRun(`cannot use the keyring ${keyring}: ${reasonOf(error)}`);
+    if (!isLocalError(error)) throw error;
+    throw new CannotRun(
+      error.code === 'plaintext-endpoint' ? inShellWords(error) : `${error.message} (${error.code})`,
+    );
   }
+}
+
+/** A keyring in a file, which says of what the system refuses which file it is, and what to do. */
+function keyringAt(path: string, accessKey: string): KeyringStore {
+  let file: KeyringFile | undefined;
+  /** Opens the file when it is needed first: a client that cannot be started creates none. */
+  function using<T>(act: (file: KeyringFile) => T): T {
+    try {
+      file ??= new KeyringFile(path, accessKey);
+      return act(file);
+    } catch (error) {
+      if (isLocalError(error) || (error as Error).name === 'RemoteError') throw error;
+      const { code } = error as NodeJS.ErrnoException;
+      throw Object.assign(new CannotRun(`cannot use the keyring ${path}: ${reasonOf(error)}`), { code });
+    }
+  }
+  return {
+    load: () => using((opened) => opened.load()),
+    update: (change) => using((opened) => opened.update(change)),
+  };
 }
 
 /** What to show a person of an answer. */

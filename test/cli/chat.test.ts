@@ -725,7 +725,7 @@ async function changedHub(connected: () => void = () => {}): Promise<string> {
   return there;
 }
 
-test('chat says that another key could not be stored, which a person has trusted', async () => {
+test('chat says which keyring could not store another key that a person has trusted, why, and what to do', async () => {
   const keyring = folder.at('there.keyring.json');
   const there = await changedHub(() => {
     rmSync(keyring);
@@ -735,7 +735,7 @@ test('chat says that another key could not be stored, which a person has trusted
     ['chat', there, '--allow-plaintext'],
     [
       [QUESTION, 'yes\r'],
-      ['illegal operation on a directory', '\u0004'],
+      [`Cannot use the keyring ${keyring}: it is a directory. Name a file in it.`, '\u0004'],
     ],
   );
   rmSync(keyring, { recursive: true });
