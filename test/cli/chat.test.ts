@@ -22,7 +22,13 @@ const identity = folder.at('hub/identity.json');
 const hub = new HubProgram(folder.at('hub'));
 await hub.start('--port', String(await freePort()));
 const DISCLOSURE: string = JSON.parse(readFileSync(identity, 'utf8')).ai_disclosure.en;
+/** Takes Node's own Argon2id away, which it has from version 24.7 on: it leaves no time for what happens during a derivation. */
+const SLOWLY = ['--require', folder.write('slowly.cjs', "require('node:crypto').argon2Sync = undefined")];
+const { NODE_OPTIONS } = process.env;
+process.env.NODE_OPTIONS = [NODE_OPTIONS, ...SLOWLY].join(' '); // of the programs
 test.after(() => {
+  if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
+  else process.env.NODE_OPTIONS = NODE_OPTIONS;
   hub.kill();
   folder.remove();
 });
@@ -491,8 +497,8 @@ test('ask does not wait for a hub that goes when the PSK is derived', async () =
 async function atFirstProgress<T>(act: () => void, body: () => Promise<T>): Promise<T> {
   const { Worker } = workers;
   workers.Worker = class extends Worker {
-    constructor(...given: ConstructorParameters<typeof Worker>) {
-      super(...given);
+    constructor(...[file, options]: ConstructorParameters<typeof Worker>) {
+      super(file, { ...options, execArgv: [...process.execArgv, ...SLOWLY] });
       this.once('message', act);
     }
   };
