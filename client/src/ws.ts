@@ -123,7 +123,7 @@ export interface PingedSocket {
    * @param listener - the listener
    * @returns anything
    */
-  on(event: 'pong' | 'close' | 'error', listener: () => void): unknown;
+  on(event: 'pong' | 'message' | 'close' | 'error', listener: () => void): unknown;
 }
 
 /** What Node.js has of a socket: its own timeouts of sockets look at it, too. With TLS, `_parent` is the one below. */
@@ -152,26 +152,32 @@ function backlogOf(socket: object): { waiting: number; taken: number } {
 /**
  * Pings the other end of a WebSocket, and terminates the socket if one ping is not answered before the next. A ping waits behind what
  * was sent earlier: as long as the other end takes some of that between two pings it is there, and it may then be silent for as long
- * again, since the network holds the rest. Never throws.
+ * again, since the network holds the rest. Its answers wait, too: while nothing waits here, a message is as good. Never throws.
  * @param socket - a WebSocket of `ws`
  * @param every - the time between pings, in milliseconds
  */
 export function keepAlive(socket: PingedSocket, every = 30_000): void {
   let isAlive = true;
+  let isHeard = false;
   let before = backlogOf(socket);
   let patience = 0; // how many pings need no answer
   const pings = setInterval(() => {
     if (socket.readyState === WebSocket.CONNECTING) return; // the opening has a time of its own
     const backlog = backlogOf(socket);
-    if (before.waiting > 0 && backlog.taken > before.taken) patience++;
+    if (isHeard && backlog.waiting === 0) isAlive = true;
+    if (before.waiting + backlog.waiting > 0 && backlog.taken > before.taken) patience++;
     else if (!isAlive && patience-- === 0) socket.terminate();
     before = backlog;
     isAlive = false;
+    isHeard = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
   }, every);
   socket.on('pong', () => {
     isAlive = true;
     patience = 0;
+  });
+  socket.on('message', () => {
+    isHeard = true;
   });
   socket.on('close', () => clearInterval(pings));
   socket.on('error', () => {}); // `close` follows; the message may contain the URL, so it is not logged

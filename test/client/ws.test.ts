@@ -28,7 +28,7 @@ import {
   type Traced,
 } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
-import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+import { type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -50,10 +50,13 @@ let keyring: KeyringFile;
 let opened: Client[] = [];
 let servers: WebSocketServer[] = [];
 
-async function restart(staticKey: Uint8Array = hubStatic): Promise<void> {
+async function restart(
+  staticKey: Uint8Array = hubStatic,
+  options: Partial<HubServerOptions> = {},
+): Promise<void> {
   const port = hub === undefined ? 0 : Number(new URL(hub.url).port);
   await soon(Promise.resolve(hub?.stop()));
-  hub = await serveHub({ tls, port, nodeId: NODE_ID, staticKey, clients });
+  hub = await serveHub({ tls, port, nodeId: NODE_ID, staticKey, clients, ...options });
 }
 
 test.before.each(async () => {
@@ -424,22 +427,27 @@ class SlowWay {
   }
 }
 
-for (const [rate, end] of [
-  [80_000, 'stays connected while the hub slowly takes a long message'],
-  [0, 'is cut if the hub takes nothing of a long message'],
+for (const [rate, pinging, outcome] of [
+  [80_000, 'a client', 'stays connected while the hub slowly takes what waits before its pings'],
+  [0, 'a client', 'is cut if the hub takes nothing of what waits before its pings'],
+  [80_000, 'a hub', 'stays connected while its client slowly sends what waits before its pongs'],
 ] as const) {
-  test(`a client whose pings wait behind what it sends ${end}`, async () => {
+  test(`${pinging} ${outcome}`, async () => {
+    const pingEvery = 500;
+    if (pinging === 'a hub') await restart(hubStatic, { pingEvery });
     const way = new SlowWay();
-    const client = connect({ pingEvery: 500 }, { data_plane_endpoints: { wss: await way.open() } });
+    const client = connect(pinging === 'a client' ? { pingEvery } : {}, {
+      data_plane_endpoints: { wss: await way.open() },
+    });
     try {
       await client.ask('hello');
-      const outcome = new Promise((resolve) => {
+      const ending = new Promise((resolve) => {
         client.on('close', ({ error }) => resolve(error.code));
         client.on('bytes', () => resolve('sent back'));
       });
       way.rate = rate;
       assert.ok(client.sendBytes(new Uint8Array(2 ** 24), 'file'));
-      assert.is(await soon(outcome), rate === 0 ? 'dropped' : 'sent back');
+      assert.is(await soon(ending), rate === 0 ? 'dropped' : 'sent back');
     } finally {
       client.end();
       way.close();
