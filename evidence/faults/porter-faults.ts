@@ -364,7 +364,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
   fault(
     'message-2-must-say-something',
     'session',
-    'refuses what has to be accepted, such as: a reconnect with an empty payload in message 2',
+    'message 2: an empty payload is refused; it counts as {}',
     [ENVELOPES, 'protocol.parse_json(data or b"{}")', 'protocol.parse_json(data)'],
   ),
   fault(
