@@ -937,5 +937,30 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'needles.push(searchable(bytes), folded(base64), bytesToHex(bytes));',
     'needles.push(searchable(bytes), bytesToHex(bytes));',
   ]),
+  fault('code-before-reason', 'session', 'endings: close code 1008 counts before the reason', [
+    'src/session/endings.ts',
+    "  if (status !== undefined || reason === 'connection_limit') return 'unavailable';\n  return code === 1008 ? 'refusal' : 'loss';",
+    "  if (status !== undefined) return 'unavailable';\n  if (code === 1008) return 'refusal';\n  return reason === 'connection_limit' ? 'unavailable' : 'loss';",
+  ]),
+  fault('scope-anywhere', 'topics', 'topics: one is in scope if the prefix is anywhere in it', [
+    TOPICS,
+    'topic.indexOf(start) !== 0',
+    'topic.indexOf(start) < 0',
+  ]),
+  fault('empty-metadata-refused', 'decode-binary', 'binary: metadata of no bytes are refused', [
+    'src/binary/binary-message.ts',
+    'encoded.length === 0 ? {} : parseJson(textOf(encoded))',
+    'parseJson(textOf(encoded))',
+  ]),
+  fault('retry-after-added', 'link', 'pauses: the time for which a server wants to be left alone is added', [
+    'src/link/machine.ts',
+    'Math.max(decision.after, Math.min(retryAfter, maxPause))',
+    'decision.after + Math.min(retryAfter, maxPause)',
+  ]),
+  fault('first-slash-encoded', 'authorization', 'authorization: only the first / is percent-encoded', [
+    'src/identity/authorized-url.ts',
+    ".replace(/\\//g, '%2F')",
+    ".replace('/', '%2F')",
+  ]),
   ...PORTER_LIBRARY_FAULTS,
 ];

@@ -1152,4 +1152,98 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'hubKey=hub_key, sessionId',
     'hubKey=self.static_key, sessionId',
   ]),
+  // Taken from a blind list for ports in Go and Python
+  fault('half-taken-in-keys', 'canonical-json', 'JSON: half of a surrogate pair is accepted in keys', [
+    PROTOCOL,
+    'for inner in [*value, *value.values()] if isinstance(value, dict) else value:',
+    'for inner in value.values() if isinstance(value, dict) else value:',
+  ]),
+  fault(
+    'static-key-blamed',
+    'handshake',
+    'handshake: a payload that does not open is told as the static key',
+    [
+      PROTOCOL,
+      'in_static_key = brings_static_key and isinstance(self.state.rs, Empty)',
+      'in_static_key = brings_static_key',
+    ],
+  ),
+  fault(
+    'static-key-blamed-under-kk',
+    'handshake',
+    'KKpsk0: a message that does not open is told as its static key',
+    [
+      PROTOCOL,
+      'in_static_key = brings_static_key and isinstance(self.state.rs, Empty)',
+      'in_static_key = isinstance(self.state.rs, Empty) if brings_static_key else self.state.initiator and self.noise.noise_protocol.name.startswith(b"Noise_KK")',
+    ],
+  ),
+  fault('message-1-without-tag', 'handshake', 'lengths: message 1 of XXpsk2 is read without a tag', [
+    PROTOCOL,
+    'return TAG + tokens.count("e")',
+    'return (0 if tokens == ["e"] else TAG) + tokens.count("e")',
+  ]),
+  fault('lower-cap-forgotten', 'reassemble', 'cap: the lower limit is forgotten after the first message', [
+    PROTOCOL,
+    '        return completed(kind, bytes(self.buffer), self.length, self.max_message)',
+    '        cap, self.max_message = self.max_message, MAX_MESSAGE\n        return completed(kind, bytes(self.buffer), self.length, cap)',
+  ]),
+  fault('cap-of-0-is-none', 'reassemble', 'cap: a limit of 0 counts as none', [
+    PROTOCOL,
+    'self.max_message = MAX_MESSAGE if max_message is None else max_message',
+    'self.max_message = max_message or MAX_MESSAGE',
+  ]),
+  fault('lower-cap-ignored', 'reassemble', 'cap: the lower limit is not applied', [
+    PROTOCOL,
+    'self.max_message = MAX_MESSAGE if max_message is None else max_message',
+    'self.max_message = MAX_MESSAGE',
+  ]),
+  fault('msg-of-another-type', 'session', 'msg: one that is no string counts as absent', [
+    ENVELOPES,
+    '"msg" not in noise',
+    'not isinstance(noise.get("msg"), str)',
+  ]),
+  fault(
+    'pin-doubted-for-payloads-alone',
+    'session',
+    'pin-suspect: it comes only where message 2 of KKpsk0 does not open',
+    [
+      SESSION,
+      'if self.pattern == "KKpsk0":\n                yield from self.doubt_pin()\n                raise Refused("kk-failed") if is_payload else refused\n',
+      'if self.pattern == "KKpsk0" and is_payload:\n                yield from self.doubt_pin()\n                raise Refused("kk-failed")\n',
+    ],
+  ),
+  fault('silence-of-kk-paused', 'policy', 'pauses: one is drawn after an end with timeout under KKpsk0', [
+    POLICY,
+    'failed = event["reason"] in ("refused", "timeout") and',
+    'failed = event["reason"] == "refused" and',
+  ]),
+  fault('speech-gives-no-time', 'link', 'questions: more speech does not give the hub more time', [
+    QUESTIONS,
+    'elif next_state != self.state or next_state == "speaking":',
+    'elif next_state != self.state:',
+  ]),
+  fault(
+    'ids-looked-up-by-name',
+    'link',
+    'orders: after `received` a link gives tell message where tell part is due',
+    [
+      QUESTIONS,
+      '[place.get(name) for place in (context, session, data) for name in ID_NAMES]',
+      '[place.get(name) for name in ID_NAMES for place in (context, session, data)]',
+    ],
+  ),
+  fault(
+    'encoded-name-kept',
+    'authorization',
+    'authorization: an earlier one whose name is percent-encoded stays',
+    [AUTHORIZATION, 'return urllib.parse.unquote(field.split("=")[0])', 'return field.split("=")[0]'],
+  ),
+  fault(
+    'inflation-cut',
+    'decode-binary',
+    'limit: what inflates to more than is allowed is cut there and read',
+    [BINARY, 'inflater.decompress(stream, most + 1)', 'inflater.decompress(stream, most)'],
+    [BINARY, 'if len(data) > most or not inflater.eof:', 'if len(data) < most and not inflater.eof:'],
+  ),
 ];

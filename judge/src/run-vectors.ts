@@ -1,6 +1,7 @@
 /** Sends every vector to an adapter and collects the verdicts. */
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
+import { NAN_ACCEPTED } from './mistakes/json.ts';
 import { applies, type Profile, readProfile } from './profile.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
 import { readVectorFile, rulesOf, type Vector, vectorFiles } from './vectors.ts';
@@ -158,11 +159,17 @@ export function runVector(
   );
 }
 
+/** Whether JSON in a request, as text or in hexadecimal, has one of the words that Python takes for numbers. */
+const hasNan = (request: Fields): boolean => /NaN|Infinity|4e614e|496e66/i.test(JSON.stringify(request));
+
 async function ask(adapter: Adapter, request: Fields): Promise<Fields> {
   const response = await adapter.send(request).catch((error) => {
     if (!(error instanceof AdapterError)) throw error;
     const difference = { where: 'adapter', expected: 'a response', got: error.message };
-    throw new Failure(difference, ['the adapter itself, or a crash of the implementation']);
+    const isOfNan = / is not JSON: .*\b(?:NaN|Infinity)\b/.test(error.message) && hasNan(request);
+    throw new Failure(difference, [
+      isOfNan ? NAN_ACCEPTED : 'the adapter itself, or a crash of the implementation',
+    ]);
   });
   if (response.declined === true) throw new Declined();
   return response;

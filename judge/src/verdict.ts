@@ -108,7 +108,7 @@ export const MISSING = 'the expected event is missing';
 export const UNDUE = 'the event comes where it is not due';
 /** Causes that only say what is seen. One that says why, and explains as much, is shown in their place. */
 const PLAIN = new RegExp(
-  `(?:${MISSING}|${UNDUE})$|^endings: .* is taken for |^topics: an issued topic outside the scope `,
+  `(?:${MISSING}|${UNDUE})$|^pauses: the policy fails; |^endings: .* is taken for |^topics: an issued topic outside the scope `,
 );
 
 /**

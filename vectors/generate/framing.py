@@ -261,6 +261,8 @@ def around_lower_caps():
         drop = dropped(kind, 3, "too-large")
         yield case(f"a byte more than 2 in small chunks of {kind}, then a message", 2, small, drop, after)
     nothing = message("json", b""), dropped("binary", 1, "too-large")
+    frames = bare("007b7d", "007b7d20", "007b7d")
+    yield case("a message within the cap, then a byte more", 2, frames, after, dropped("json", 3, "too-large"), after)
     yield case("a cap of no bytes", 0, bare("00", "0161"), *nothing)
     like_32 = chunks("binary", *of_length(70000)) + bare("02ff", "05ff", "007b7d")
     drops = dropped("binary", 70000, "too-large"), dropped("json", 2, "not-utf8")

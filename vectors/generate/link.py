@@ -412,6 +412,11 @@ def questions():
     alike.heard("q-1").hear(speech_in("hub:abc"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     named = connected("speech whose request id is its correlation_id").asks("q-1", session="abc").heard("q-1")
     named.hear(speech("q-1", named="correlation_id"), said("q-1")).wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
+    placed = connected("a correlation_id in the context, and another request_id in its session: the place comes first")
+    placed.asks("q-1", session="abc").heard("q-1")
+    elsewhere = {"session_id": "abc", "request_id": "q-2"}
+    placed.hear(speech("q-1", named="correlation_id", session=elsewhere), said("q-1"))
+    placed.wake(lambda it: [it.over("q-1", "spoken", "It is noon.")])
     both = asking("two sessions at once").waits("q-1").waits("q-2", session="other").start()
     both.connect(lambda it: [it.sent("q-1"), it.sent("q-2", session="other")])
     fresh = asking("the key was accepted: questions wait for the store", fresh=True).waits("q-1").start().hello().offer()
@@ -439,7 +444,7 @@ def questions():
     other_hub.heard("q-3", 250).hear(speech("q-3"), said("q-3"))
     without = ready("without a scheduler", "Questions").ask("q-1", refused="wrong-state").hear(speech("q-1"), text(speech("q-1")))
     tests = [spoken, before, paused, late, cause, minute, timeout, lost, busy, unsent_one, busy_late, unsure, soft, failed, done, quiet, repeated, person]
-    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, named, both, fresh, without]
+    return [*tests, limited, rest, parts, known_hub, other_hub, unsolicited, alike, named, placed, both, fresh, without]
 
 
 def cancels():

@@ -42,8 +42,10 @@ def question(id, session=None):
     return {"msg_type": "bus", "payload": {"type": "recognizer_loop:utterance", "data": data, "context": context}}
 
 
-def speech(id, text="It is noon.", named="request_id"):
-    return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": {named: id}}}
+def speech(id, text="It is noon.", named="request_id", session=None):
+    """Speech of a question; `session` is what the session of the context says."""
+    context = {named: id, **({"session": session} if session else {})}
+    return {"msg_type": "bus", "payload": {"type": "speak", "data": {"utterance": text}, "context": context}}
 
 
 def speech_in(session):

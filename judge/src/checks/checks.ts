@@ -66,6 +66,7 @@ import {
   checkSeal,
   contradictsHandshake,
   contradictsSeal,
+  refutesCode,
   refutesHandshake,
   refutesSeal,
 } from './noise.ts';
@@ -165,7 +166,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     refutes: refutesHandshake,
     contradicts: contradictsHandshake,
   },
-  HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
+  HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure, refutes: refutesCode },
   Seal: { operation: 'seal', check: checkSeal, refutes: refutesSeal, contradicts: contradictsSeal },
   Open: { operation: 'open', check: checkOpen },
   Split: { operation: 'split', check: checkSplit, refutes: refutesSplit },
@@ -335,6 +336,10 @@ function pick(test: Vector, names: readonly string[]): Fields {
   );
 }
 
+/** Whether a text was accepted that then could not be written. */
+const isUnwritable = ({ error }: Vector, response: Fields): boolean =>
+  error === 'lone-surrogate' && String(response.error).startsWith('raised ');
+
 async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'canonical-json', ...pick(test, ['text', 'bytes']) });
   const { text, canonical } = test;
@@ -342,7 +347,7 @@ async function checkCanonicalJson(test: Vector, ask: Ask): Promise<void> {
     checkResponse(test, response, { canonical }, () =>
       test.error === undefined
         ? mistakesInCanonicalJson(text, response.canonical, response.error)
-        : response.error === undefined
+        : response.error === undefined || isUnwritable(test, response)
           ? mistakesInAccepting(test)
           : [],
     );
@@ -370,7 +375,11 @@ async function checkPrologue(test: Vector, ask: Ask): Promise<void> {
   const { hello, handshake, protocolName, prologue } = test;
   const response = await ask({ op: 'prologue', hello, handshake, protocolName });
   checkResponse(test, response, { prologue }, () =>
-    test.error === undefined ? inPrologue(test, response.prologue) : [],
+    test.error === undefined
+      ? inPrologue(test, response.prologue)
+      : response.error === undefined || isUnwritable(test, response)
+        ? [hello, handshake].flatMap((text) => mistakesInAccepting({ ...test, text }))
+        : [],
   );
 }
 

@@ -91,6 +91,17 @@ export async function checkReassemble(test: Vector, ask: Ask): Promise<void> {
 const AT_ONCE =
   'cap: a message is dropped at once, with the first byte too many; it stays open until its final chunk, and its whole length is told';
 
+const ZERO_CAP = 'cap: a limit of 0 counts as none; it lets no byte through';
+const LOWER_IGNORED =
+  'cap: the lower limit is not applied; what is longer is dropped, as more than 32 MiB are';
+const LOWER_FORGOTTEN = 'cap: the lower limit is forgotten after the first message; it holds for every one';
+
+/** The causes of a message longer than a lower limit that is delivered. */
+function mistakesInLowerCap(maxMessage: number, index: number): Causes {
+  if (maxMessage === 0) return [ZERO_CAP, LOWER_FORGOTTEN, LOWER_IGNORED];
+  return index > 0 ? [LOWER_FORGOTTEN, LOWER_IGNORED] : [LOWER_IGNORED];
+}
+
 const WHOLE_LENGTH = 'cap: the length of a dropped message is too small; it is that of the whole message';
 
 /** What is wrong in telling that a message is too large. */
@@ -150,7 +161,10 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const inMessages = mistakesInMessages(events, got, frames);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
-  if (maxMessage !== undefined) return []; // this does not show the cap of 32 MiB
+  if (maxMessage !== undefined) {
+    const isDelivered = expected?.reason === 'too-large' && got[index]?.type === 'message';
+    return isDelivered ? mistakesInLowerCap(maxMessage, index) : []; // it does not show the cap of 32 MiB
+  }
   if (got.some(({ type, length }) => type === 'message' && Number(length) > MAX_MESSAGE))
     return ['cap: a message of more than 32 MiB is delivered; it never is'];
   if (expected?.length === MAX_MESSAGE) {
@@ -210,7 +224,11 @@ const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): 
 ];
 
 /** Whether passing this test means accepting the frames that the mistake of this cause would refuse. */
-export function refutesReassembly({ error, events, frames }: Vector, cause: string): boolean {
+export function refutesReassembly({ error, events, frames, maxMessage }: Vector, cause: string): boolean {
+  if (cause === LOWER_IGNORED || cause === LOWER_FORGOTTEN) {
+    const index = events.findIndex(({ reason }: Fields) => reason === 'too-large');
+    return index >= 0 && maxMessage !== undefined && mistakesInLowerCap(maxMessage, index)[0] === cause;
+  }
   if (cause === BINARY_DECODED) return isBinaryThatIsNoText(events[0], frames);
   if (cause === CHUNKS_DECODED)
     return (

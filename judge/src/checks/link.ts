@@ -32,6 +32,13 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
         ...(isKeyReused(wrong.slice(0, index).flatMap(ordersOf), ordersOf(other)) ? [REUSED] : []),
         ...(isPinEnforced(options, ordersOf(result), ordersOf(other)) ? [ENFORCED] : []),
         ...(isTooEarly(steps[index], options, ordersOf(result), ordersOf(other)) ? [NOT_AWAITED] : []),
+        ...(isAdded(steps[index], ordersOf(result), ordersOf(other)) ? [ADDED] : []),
+        ...(isNotExtended(
+          [ordersOf(result), ordersOf(other)],
+          [right[index - 1]?.deadline, result.deadline, other?.deadline],
+        )
+          ? [NOT_EXTENDED]
+          : []),
         ...(lacksPsk(options, before.flatMap(ordersOf), ordersOf(result), ordersOf(other))
           ? [FORGOTTEN]
           : []),
@@ -111,7 +118,17 @@ export async function checkSchedule({ options, steps, results }: Vector, ask: As
     const lists = [due, is].map((list) => (Array.isArray(list) ? (list as Orders) : []));
     const said = saidOfOrders(['decisions', 'a scheduler', inputOf(steps[index])], lists[0]!, lists[1]!);
     const before = (results as Fields[]).slice(0, index).flatMap(({ decisions }) => decisions as Orders);
-    const causes = mistakesInTurns(steps, index, before, lists[0]!, lists[1]!);
+    const inTurns = mistakesInTurns(steps, index, before, lists[0]!, lists[1]!);
+    const until = (all: readonly (Fields | null)[], step: number): number | undefined => {
+      const deadline = all[step]?.deadline; // from the time of its step on
+      return typeof deadline === 'number' ? Number(steps[step].at) + deadline : undefined;
+    };
+    const isKept = isNotExtended(lists, [
+      until(results, index - 1),
+      until(results, index),
+      until(got, index),
+    ]);
+    const causes = inTurns.length === 0 && isKept ? [NOT_EXTENDED] : inTurns;
     compare(`results[${index}]`, result, got[index], causes, said);
   }
   compare('results', results.length, got.length);
@@ -231,6 +248,20 @@ const ENDED_EARLY =
   'questions: `ovos.utterance.handled` ends one before any speech; until then some hubs speak later, so the question waits';
 const NOT_AWAITED =
   'pauses: the time for which a server wants to be left alone (Retry-After, `retryAfter`) is not awaited; the next dial is no earlier';
+const ADDED =
+  'pauses: the time for which a server wants to be left alone is added to the pause; the longer of the two counts';
+const NOT_EXTENDED =
+  'questions: more speech does not give the hub more time; in the state `speaking` the deadline counts from the latest speech';
+
+/** Whether a deadline stays what it was, although a part of the reply moves it. */
+function isNotExtended([due, got]: readonly Orders[], [before, right, wrong]: readonly unknown[]): boolean {
+  if (due!.map(nameOf).join() !== got!.map(nameOf).join()) return false;
+  const isPart = due!.some(
+    (order) => order?.do === 'part' || (order?.event as Fields | undefined)?.type === 'part',
+  );
+  return isPart && typeof before === 'number' && right !== before && wrong === before;
+}
+
 const FORGOTTEN =
   'psk: one that did not open message 2 is left out of what is stored; it is suspect, and stays stored until another is proved';
 
@@ -262,14 +293,23 @@ function isKeyReused(before: Orders, now: Orders): boolean {
   return now.map(ephemeralIn).some((key) => key !== undefined && used.includes(key));
 }
 
+/** The pause before the next dial. */
+function pauseIn(orders: Orders): number | undefined {
+  const events = orders.map((order) => order?.event as Fields | undefined);
+  return events.find((event) => event?.type === 'reconnect')?.after as number | undefined;
+}
+
+/** Whether the link dials later by its own pause than the server wants it. */
+function isAdded({ retryAfter }: Fields, due: Orders, got: Orders): boolean {
+  const [right, wrong] = [pauseIn(due), pauseIn(got)];
+  return Number(retryAfter) > 0 && right !== undefined && wrong !== undefined && wrong > right;
+}
+
 /** Whether the link dials before the server wants it. */
 function isTooEarly(input: Fields, options: Fields, due: Orders, got: Orders): boolean {
   const { maxPause = MAX_PAUSE } = (options.policy ?? {}) as { maxPause?: number };
   const least = Math.min(Number(input.retryAfter ?? 0), maxPause);
-  const [right, wrong] = [due, got].map((orders) => {
-    const events = orders.map((order) => order?.event as Fields | undefined);
-    return events.find((event) => event?.type === 'reconnect')?.after as number | undefined;
-  });
+  const [right, wrong] = [pauseIn(due), pauseIn(got)];
   return right !== undefined && wrong !== undefined && right >= least && wrong < least;
 }
 

@@ -330,7 +330,7 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
       };
       const causes =
         response.error !== undefined
-          ? []
+          ? mistakesInCode(test, response.error)
           : test.error === 'low-order-key'
             ? LOW_ORDER
             : steps[index - 1]?.error !== undefined
@@ -341,6 +341,34 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
     } else checkFields(renamed(response, result, where), { [where]: expected });
   }
 }
+
+/** What the wrong code for the last message says. */
+function mistakesInCode(test: Vector, got: unknown): Causes {
+  const isOfStatic = test.error === 'payload-not-authentic' && got === 'static-key-not-authentic';
+  if (isOfStatic) return test.pattern === 'KKpsk0' ? [NO_STATIC_KEY, STATIC_KEY_BLAMED] : [STATIC_KEY_BLAMED];
+  if (test.error !== 'message-too-short' || !OF_OPENING.includes(got)) return [];
+  return isOfMessage1(test) ? [SHORT_1_OPENED, SHORT_OPENED] : [SHORT_OPENED];
+}
+
+const isOfMessage1 = ({ pattern, role, steps }: Vector): boolean =>
+  pattern === 'XXpsk2' && role === 'responder' && (steps.length === 1 || steps[0].error !== undefined);
+
+/** Whether the right code for a message rules out the cause. */
+export function refutesCode(test: Vector, cause: string): boolean {
+  if (test.error === 'message-too-short') return cause === SHORT_OPENED && !isOfMessage1(test);
+  const hasStatic = test.pattern === 'XXpsk2' && !isOfMessage1(test);
+  return cause === STATIC_KEY_BLAMED && test.error === 'payload-not-authentic' && hasStatic;
+}
+
+const OF_OPENING: readonly unknown[] = ['static-key-not-authentic', 'payload-not-authentic', 'low-order-key'];
+const NO_STATIC_KEY =
+  'KKpsk0: a message that does not open is told as its static key; both keys are known before, and messages have payloads alone';
+const STATIC_KEY_BLAMED =
+  'handshake: a payload that does not open is told as the static key, although that has opened; each sealed part has a tag and a code of its own';
+const SHORT_OPENED =
+  'lengths: a handshake message is opened although it is shorter than its parts; each sealed part has a tag of 16 bytes, an empty payload too';
+const SHORT_1_OPENED =
+  'lengths: message 1 of XXpsk2 is read without a tag, as in XX; with a psk its payload is sealed, and it has 48 bytes or more';
 
 export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
   const { suite, key, counter, plaintexts, results } = test;

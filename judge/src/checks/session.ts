@@ -139,6 +139,8 @@ const FIRST_LOST =
 const HEARD_LATE =
   'endings: the hub counts as heard only once a whole message has arrived; the first transport message that opens is enough';
 const CONNECTION_LIMIT = 'connection_limit';
+const CODE_FIRST =
+  'endings: close code 1008 counts before the reason "connection_limit"; the first kind of the table that fits counts, a hub without room';
 
 /** Whether a transport message is received: bytes that are no envelope, after which the session goes on. */
 function isSealed({ do: what, bytes, events }: Fields): boolean {
@@ -192,7 +194,13 @@ function checkEnd(
     kind === 'a loss' &&
     steps.slice(0, step).some(isSealed) &&
     !first.some(({ type }) => type === 'message' || type === 'dropped');
-  throw new Failure(ended, [plain, ...(isUnheard ? [READY_HEARD] : []), ...(isInPart ? [HEARD_LATE] : [])]);
+  const isByCode = reason === CONNECTION_LIMIT && code === 1008;
+  throw new Failure(ended, [
+    plain,
+    ...(isByCode ? [CODE_FIRST] : []),
+    ...(isUnheard ? [READY_HEARD] : []),
+    ...(isInPart ? [HEARD_LATE] : []),
+  ]);
 }
 
 function checkEvents(where: string, expected: readonly Fields[], response: Fields, opener: Opener): void {
@@ -410,6 +418,7 @@ export function contradictsSession(
   failure: NonNullable<Verdict['failure']>,
   cause: string,
 ): boolean {
+  if (cause === CODE_FIRST) return isLimitedOtherwise(test);
   if (failure.causes.length > 0) return false;
   if (contradictsParts(test.steps as Fields[], cause)) return true;
   if (cause === MESSAGE_2_SHORT) return isReady(test);
@@ -417,6 +426,10 @@ export function contradictsSession(
   if (FORMS.includes(cause)) return !test.flags.some((flag: string) => OF_FORMS.includes(flag));
   return isUnlike(test, failure, cause);
 }
+
+/** Whether the reason `connection_limit` comes in these steps without close code 1008. */
+const isLimitedOtherwise = ({ steps }: Vector): boolean =>
+  steps.some(({ reason, code }: Fields) => reason === CONNECTION_LIMIT && code !== 1008);
 
 /** Whether a client opens message 2 in these steps. */
 function isReady({ steps }: Vector): boolean {

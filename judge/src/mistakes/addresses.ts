@@ -151,11 +151,13 @@ export function refutesNumber(test: Vector, cause: string): boolean {
 
 const SCOPE_BEGINS =
   'topics: one is in scope if its text begins with the prefix (strncmp of C); levels are compared, and whole';
+const SCOPE_ANYWHERE =
+  'topics: one is in scope if the prefix is anywhere in it (strstr of C); it begins with the prefix';
 const LEVEL_BEGINS =
   'topics: the client’s own level is looked for as a part of the text; levels are compared, and whole';
 const ISSUED_TOPICS = ['c2s_topic', 's2c_topic', 'status_topic'];
 
-/** Why a topic out of scope is taken: it has the prefix or the access key as text, and not as levels. */
+/** Why a topic out of scope is taken: it has the prefix or the access key as text, and not as its first levels. */
 function mistakesInScope({ error, mqtt }: Vector): string[] {
   if (error !== 'topic-out-of-scope') return [];
   const [prefix, key] = [mqtt.topic_prefix, mqtt.access_key];
@@ -165,6 +167,7 @@ function mistakesInScope({ error, mqtt }: Vector): string[] {
   const isPart = (topic: string): boolean => topic.includes(key) && !levelsOf(topic).includes(key);
   return [
     ...(topics.some(isBegun) ? [SCOPE_BEGINS] : []),
+    ...(topics.some((topic) => topic.indexOf(`${prefix}/`) > 0) ? [SCOPE_ANYWHERE] : []),
     ...(prefix === undefined && topics.some(isPart) ? [LEVEL_BEGINS] : []),
   ];
 }
@@ -175,7 +178,7 @@ export function contradictsTopics(
   { accepts }: { readonly accepts?: boolean },
   cause: string,
 ): boolean {
-  const isOfScope = cause === SCOPE_BEGINS || cause === LEVEL_BEGINS;
+  const isOfScope = [SCOPE_BEGINS, SCOPE_ANYWHERE, LEVEL_BEGINS].includes(cause);
   const isTaken = accepts === true && test.error === 'topic-out-of-scope';
   return isOfScope && isTaken && mistakesInScope(test).length === 0;
 }
@@ -454,6 +457,13 @@ const AUTHORIZATIONS: readonly Mistake[] = [
     write: (...names) => field(both(...names)).replace(/%2F/g, '/'),
   },
   {
+    cause: 'only the first / is percent-encoded (replace of JavaScript with a string); all are',
+    write: (...names) => {
+      const [first, ...rest] = field(both(...names)).split('%2F');
+      return [first, rest.join('/')].filter((_, at) => at === 0 || rest.length > 0).join('%2F');
+    },
+  },
+  {
     cause: 'its = is not percent-encoded; encode all characters except letters, digits and -._~',
     write: (...names) => field(both(...names)).replace(/%3D/g, '='),
   },
@@ -538,6 +548,14 @@ const URLS: readonly { readonly cause: string; write(base: string, query: string
       write: (base, query, field) => `${withPath(base)}?${before(query, '&')}${field}`,
     },
     {
+      cause: 'an earlier one whose name is percent-encoded stays; it is replaced',
+      write: (base, query, field) =>
+        `${withPath(base)}?${before(
+          others(query, (name) => name),
+          '&',
+        )}${field}`,
+    },
+    {
       cause:
         'the query is read and written again, in the order of its names; its other fields stay as they are',
       write: (base, query, field) => `${withPath(base)}?${writtenAnew(query, field, true)}`,
@@ -554,15 +572,14 @@ const URLS: readonly { readonly cause: string; write(base: string, query: string
 
 const before = (query: string, separator: string): string => query && `${query}${separator}`;
 
+const decoded = (name: string): string =>
+  name.replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+
 /** The fields of a query that do not name the client. */
-function others(query: string): string {
+function others(query: string, read = decoded): string {
   const isOther = (field: string): boolean => {
     const [name] = field.split('=') as [string];
-    return (
-      field !== '' &&
-      name.replace(/%([\da-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16))) !==
-        'authorization'
-    );
+    return field !== '' && read(name) !== 'authorization';
   };
   return query.split('&').filter(isOther).join('&');
 }

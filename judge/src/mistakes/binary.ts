@@ -65,12 +65,24 @@ const NOT_INFLATED = 'binary: what is compressed is refused; it is a zlib stream
 const TOO_MUCH =
   'limit: a stream that inflates to no more than is allowed is refused; the limit itself is allowed';
 
+const CUT_AT_LIMIT =
+  'limit: what inflates to more than is allowed is cut there and read; it is refused as bad-compression';
+
 const EACH = 'the metadata and a JSON payload are a zlib stream each';
 const METADATA_AS_IS = `binary: compressed metadata are not inflated; ${EACH}`;
 const PAYLOAD_AS_IS = `binary: a compressed JSON payload is not inflated; ${EACH}`;
 const BIT_UNREAD = `binary: the bit that tells compression is not read; ${EACH} if it is set`;
 const BYTES_INFLATED =
   'binary: the bytes of a message of the type bin are inflated; with the bit set, its metadata alone are compressed';
+const EMPTY_METADATA = 'binary: metadata of no bytes are refused; they count as {}';
+/** What metadata of no bytes are refused as. */
+const EMPTY_REFUSED: readonly unknown[] = ['bad-json', 'bad-metadata', 'bad-compression'];
+
+const isWithoutMetadata = ({ msgType, metadata, message }: Vector): boolean =>
+  metadata !== undefined &&
+  Object.keys(metadata).length === 0 &&
+  (msgType === BYTES || String(message).slice(2, 4) === '00');
+
 const CHECKSUM = 'binary: the checksum of a zlib stream (Adler-32) is not compared; a wrong one is refused';
 const CUT_TAKEN = 'binary: a zlib stream that ends early is taken; it ends with a checksum of 4 bytes';
 
@@ -90,6 +102,7 @@ const BYTES = 'bin';
 export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes {
   const { message, flags } = test;
   const right = test.error;
+  if (flags.includes('InflateLimit') && AS_JSON.includes(error)) return [CUT_AT_LIMIT, ...notInflated(test)];
   const isOfBit = flags.includes('Compressed') && AS_JSON.includes(error);
   if (isOfBit && (right === undefined || right === 'bad-compression'))
     return [...(faultIn(message) === CUT_TAKEN ? [CUT_TAKEN] : []), ...notInflated(test)];
@@ -97,6 +110,9 @@ export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes
     const fault = faultIn(message);
     return fault !== undefined ? [...new Set([fault, CHECKSUM])] : isRaw(message) ? [RAW, RAW_TOO] : [];
   }
+  const isRefused = right === undefined && EMPTY_REFUSED.includes(error);
+  if (isRefused && isWithoutMetadata(test))
+    return [EMPTY_METADATA, ...(error === 'bad-compression' ? [RAW, NOT_INFLATED] : [])];
   const ofHead = mistakesInHead(message, right, error);
   if (ofHead.length > 0) return ofHead;
   if (right === undefined && error === 'reserved-code') return reservedTypes(test);

@@ -263,6 +263,20 @@ const PAUSES: readonly { readonly cause: string; pause(limit: number, draw: numb
 ];
 const RUNS_OUT =
   'pauses: the policy fails; random bytes run out if it draws a pause where it dials at once or asks a person';
+const drawnAtOnce = (end: string): string =>
+  `pauses: one is drawn after ${end}, where the policy dials at once and draws nothing`;
+
+/** The ends after which a policy dials at once. */
+function atOnceIn(steps: readonly Fields[], results: readonly Fields[]): string[] {
+  const ends = steps.map(({ event }, index) => {
+    const { do: what, after } = Object(results[index]?.decision) as Fields;
+    const { type, error, pattern } = Object(event) as Fields;
+    const isAtOnce = type === 'ended' && what === 'dial' && after === 0;
+    return isAtOnce ? `an end with ${error}${pattern === undefined ? '' : ` under ${pattern}`}` : undefined;
+  });
+  return [...new Set(ends.filter((end) => end !== undefined))];
+}
+
 const BEYOND = 'pauses: their limit has no maximum; it grows up to maxPause';
 
 /** Whether a policy that fails, with words that are no code, may have drawn more than it is given. */
@@ -295,7 +309,8 @@ const LEAST_DRAW = 2 ** 20;
 /** The known mistakes that lead to these pauses of a policy. */
 export function mistakesInPauses(test: Vector, { results: got, error }: Fields): Causes {
   const { random = [], results = [], options, steps = [] } = test;
-  if (error !== undefined) return runsOut(results, random, error) ? [RUNS_OUT] : [];
+  if (error !== undefined)
+    return runsOut(results, random, error) ? [RUNS_OUT, ...atOnceIn(steps, results).map(drawnAtOnce)] : [];
   const inDeciding = mistakesInDeciding(test, got);
   if (inDeciding.length > 0) return inDeciding;
   const [rights, others] = [pausesIn(results, random), pausesIn(got, random)];
@@ -303,7 +318,11 @@ export function mistakesInPauses(test: Vector, { results: got, error }: Fields):
   if (rights.length === 0 || rights.every((pause, at) => pause === others[at])) return [];
   const all = rights.map((pause, at) => drawn(pause, random[at]));
   const found = PAUSES.filter((mistake) =>
-    all.every((one, at) => one && Math.abs(mistake.pause(one.limit, one.draw) - others[at]!) <= one.inexact),
+    all.every((one, at) =>
+      one
+        ? Math.abs(mistake.pause(one.limit, one.draw) - others[at]!) <= one.inexact
+        : others[at] === rights[at],
+    ),
   );
   const { maxPause = MAX_PAUSE, steadyAfter = 30_000 } = options ?? {};
   const isDoubled =
@@ -430,7 +449,11 @@ function mistakesInGrowth(
 }
 
 /** Whether right pauses in this test rule out the mistake. */
-export function refutesPauses({ random = [], results = [], options }: Vector, cause: string): boolean {
+export function refutesPauses(
+  { random = [], steps = [], results = [], options }: Vector,
+  cause: string,
+): boolean {
+  if (atOnceIn(steps, results).some((end) => drawnAtOnce(end) === cause)) return true;
   const mistake = PAUSES.find((other) => cause === `pauses: ${other.cause}`);
   const pauses = pausesIn(results, random) ?? [];
   if (cause === DOUBLED_EARLY)

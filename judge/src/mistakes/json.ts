@@ -703,6 +703,8 @@ export function contradictsCanonicalJson(
   return mistake !== undefined && error === undefined && refuses === true && !mistake.has(text);
 }
 
+export const NAN_ACCEPTED = 'JSON: NaN and Infinity are accepted';
+
 /** What lenient parsers accept: the text as such a parser understands it. */
 const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }[] = [
   {
@@ -714,7 +716,7 @@ const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }
     fix: (text) => text.replace(/,(\s*[\]}])/g, '$1'),
   },
   { cause: 'comments are accepted', fix: (text) => text.replace(/\/\/.*|\/\*.*?\*\//g, '') },
-  { cause: 'NaN and Infinity are accepted', fix: (text) => text.replace(/-?(?:NaN|Infinity)/g, '0') },
+  { cause: NAN_ACCEPTED.replace('JSON: ', ''), fix: (text) => text.replace(/-?(?:NaN|Infinity)/g, '0') },
   { cause: 'single quotation marks are accepted', fix: (text) => text.replace(/'([^']*)'/g, '"$1"') },
   {
     cause: 'control characters in strings are accepted; they are escaped',
@@ -790,10 +792,47 @@ const ACCEPTED: { readonly [code: string]: string } = {
   'lone-surrogate': 'JSON: half of a surrogate pair is accepted; refuse it, since it has no UTF-8',
 };
 
+const LOW = '\udc00';
+const halfCause = (what: string): string => `JSON: ${what}; refuse it, since it has no UTF-8`;
+
+/** Halves of surrogate pairs that a parser may forget. */
+const HALVES: readonly { readonly cause: string; is(half: string, isInKey: boolean): boolean }[] = [
+  { cause: halfCause('a low half of a surrogate pair is accepted by itself'), is: (half) => half >= LOW },
+  { cause: halfCause('a high half of a surrogate pair is accepted by itself'), is: (half) => half < LOW },
+  { cause: halfCause('half of a surrogate pair is accepted in keys'), is: (_half, isInKey) => isInKey },
+  { cause: halfCause('half of a surrogate pair is accepted in values'), is: (_half, isInKey) => !isInKey },
+];
+
+/** What has to be forgotten so that no half in this text is refused. */
+function mistakesInHalves(text: string): Causes {
+  const found: [half: string, isInKey: boolean][] = [];
+  const seek = (value: unknown, isInKey: boolean): void => {
+    if (typeof value === 'string')
+      for (const [half] of value.matchAll(/\p{Surrogate}/gu)) found.push([half, isInKey]);
+    else if (typeof value === 'object' && value !== null)
+      for (const [key, inner] of Object.entries(value)) {
+        seek(key, true);
+        seek(inner, false);
+      }
+  };
+  try {
+    seek(JSON.parse(text), false);
+  } catch {
+    return [];
+  }
+  if (found.length === 0) return [];
+  return HALVES.filter(({ is }) => found.every(([half, isInKey]) => is(half, isInKey))).map(
+    ({ cause }) => cause,
+  );
+}
+
 /** The mistakes of a parser that accepts this text. */
 export function mistakesInAccepting({ text, bytes, error, otherErrors = [] }: Vector): Causes {
   const codes = [String(error), ...otherErrors].filter((code) => ACCEPTED[code] !== undefined);
-  const ofText = typeof text === 'string' ? leniencies(text) : mistakesInDecoding(String(bytes));
+  const ofText =
+    typeof text === 'string'
+      ? [...mistakesInHalves(text), ...leniencies(text)]
+      : mistakesInDecoding(String(bytes));
   return [...codes.map((code) => ACCEPTED[code]!), ...ofText];
 }
 

@@ -46,6 +46,8 @@ const UNREADABLE =
   'after ready: text that is no envelope is ignored; text on an encrypted session that repeats nothing of the handshake ends it';
 const NULL_MSG =
   'msg: one that is null counts as absent, so the envelope is taken for an offer; it is a Noise message, and refused';
+const NO_STRING_MSG =
+  'msg: one that is no string counts as absent, so the envelope is taken for an offer; it is a Noise message, and refused';
 const TELLS_NOISE =
   'message 2: a payload that opens but is no JSON object has an error of its own; it ends like one that does not open, since one ciphertext can be made to open under many PSKs';
 const UNREAD = 'message 2: its payload is not read; it is a JSON object or nothing, and may name an encoding';
@@ -90,7 +92,8 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
   const [right, error] = [closeOf(expected), closeOf(got)];
   if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
-  if (isNullUnread(steps[step]!, expected, got)) return [NULL_MSG];
+  const ofMsg = mistakesInMsg(steps[step]!, expected, got);
+  if (ofMsg.length > 0) return ofMsg;
   const ofNodeId = isHub ? [] : mistakesInLookup(point, expected, got);
   if (ofNodeId.length > 0) return ofNodeId;
   const ofPayload = mistakesInMessage2(flags, right, got);
@@ -255,14 +258,26 @@ function refutesLimit(steps: readonly Fields[], cause: string): boolean {
   return taken.includes(cause);
 }
 
-/** Whether an envelope whose `msg` is null is taken for an offer: before the session for a repeat, after it for a hub that forgot it. */
-function isNullUnread({ do: what, text, bytes }: Fields, expected: Events, got: Events): boolean {
-  const ofBytes = typeof bytes === 'string' ? Buffer.from(bytes, 'hex').toString() : undefined;
-  const noise = fieldsOf(envelopeOf({ do: what, text: text ?? ofBytes })?.payload.noise);
-  if (noise?.msg !== null) return false;
-  return expected.length === 0
-    ? ofBytes !== undefined && closeOf(got) === 'text-after-ready'
-    : has(expected, 'close') && got.length === 0;
+/** An envelope whose `msg` is no string is taken for an offer: before the session for a repeat, after it for a hub that forgot it. */
+function mistakesInMsg(current: Fields, expected: Events, got: Events): Causes {
+  const msg = msgOf(current);
+  if (msg === undefined || typeof msg === 'string') return [];
+  const isTaken =
+    expected.length === 0
+      ? current.bytes !== undefined && closeOf(got) === 'text-after-ready'
+      : has(expected, 'close') && got.length === 0;
+  return !isTaken ? [] : msg === null ? [NULL_MSG, NO_STRING_MSG] : [NO_STRING_MSG];
+}
+
+const msgOf = (current: Fields): unknown => fieldsOf(envelopeOf(inText(current))?.payload.noise)?.msg;
+
+/** Whether a `msg` that is no string, and not null, is refused in these steps. */
+function refusesMsg(steps: readonly Fields[]): boolean {
+  return steps.some((step) => {
+    const isRefused = closeOf((step.events as Events | undefined) ?? []) === 'bad-hex';
+    const msg = isRefused ? msgOf(step) : undefined;
+    return msg !== undefined && msg !== null && typeof msg !== 'string';
+  });
 }
 
 /** A first message that is no HELLO, and of which nothing follows. */
@@ -456,7 +471,10 @@ export function mistakesInTelling(point: Point, type: string, expected: Events):
     (event) => patternIn(event?.text) === 'KKpsk0',
   );
   if (type === 'psk-suspect' && !isDue) return isKk ? [PSK_DOUBTED] : [PSK_DOUBTED_EARLY];
-  if (type === 'pin-suspect' && isDue) return isKk ? [undoubted(closeOf(expected))] : [];
+  if (type === 'pin-suspect' && isDue) {
+    const error = closeOf(expected);
+    return !isKk ? [] : isUnread(error) ? [undoubted(error), UNOPENED_ALONE] : [undoubted(error)];
+  }
   if (type === 'pin' && isDue && isSuspect(point))
     return expected.some((event) => event?.type === 'pin' && event.replaces !== undefined)
       ? [NOT_REPLACED]
@@ -516,6 +534,19 @@ const NOT_REPLACED = 'pin: it does not come where XXpsk2 has shown another key t
 const undoubted = (error: unknown): string =>
   `pin-suspect: it does not come where KKpsk0 ends with ${error ?? 'its connection'}; any failure of KKpsk0 makes the pin suspect`;
 
+const UNOPENED_ALONE =
+  'pin-suspect: it comes only where message 2 of KKpsk0 does not open; also one that is not hexadecimal, too short, too long or of low order makes the pin suspect';
+
+/** Whether message 2 fails before it is opened. */
+const isUnread = (error: unknown): boolean => error !== undefined && error !== 'kk-failed';
+
+/** Whether the pin becomes suspect in these steps for such a message. */
+const doubtsUnread = (steps: readonly Fields[]): boolean =>
+  steps.some(({ events = [] }) => {
+    const all = events as Events;
+    return has(all, 'pin-suspect') && isUnread(closeOf(all));
+  });
+
 /** The fields of an announcement that tell of nobody. */
 const OF_NOBODY = ['pubkey', 'site_id'];
 
@@ -568,6 +599,8 @@ export function refutesReading({ steps, flags, otherErrors }: Vector, cause: str
     const isRefused = eventsOf(steps).some((event) => OF_BAD_PAYLOAD.includes(String(event?.error)));
     return isRefused && flags.includes(cause === UNREAD ? 'Message2Noise' : 'PayloadFirst');
   }
+  if (cause === NO_STRING_MSG) return refusesMsg(steps);
+  if (cause === UNOPENED_ALONE) return doubtsUnread(steps);
   if (cause === NEVER_TOLD) return has(eventsOf(steps), 'psk');
   if (cause.startsWith('limit: ')) return refutesLimit(steps, cause);
   if (cause.startsWith('offer: ')) return otherErrors === undefined && refutesOffer(steps, cause);
