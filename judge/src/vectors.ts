@@ -99,5 +99,5 @@ function readRules(): Rules {
 export function rulesOf(file: string, type: string, { tcId, flags }: Vector): string[] {
   rules ??= readRules();
   const own = rules[file] ?? {};
-  return [...new Set([...flags, type, String(tcId)].flatMap((name) => own[name] ?? []))];
+  return [...new Set([String(tcId), ...flags, type].flatMap((name) => own[name] ?? []))];
 }

@@ -57,8 +57,8 @@ NOTES = {
         "which the hub closes one, in turns for ever."
     ),
     "Options": (
-        "The times are options, in milliseconds, greater than 0 and at most a day. An implementation that fails most likely "
-        "reads them as seconds, or does not check them."
+        "The times are options, in milliseconds, greater than 0 and at most a day; deadlines, of the states in which a client "
+        "waits for the hub. An implementation that fails most likely reads them as seconds, or does not check them."
     ),
     "Password": (
         "A PSK that differs is derived again, since anybody can make one connection look like that. The second time with a "

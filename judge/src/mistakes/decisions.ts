@@ -375,6 +375,9 @@ const COUNTS_ANEW =
 
 const DEADLINE = 30_000; // by default, in milliseconds
 
+const wholeOf = (deadlines: Fields | undefined, state: unknown): unknown =>
+  deadlines?.[String(state)] ?? DEADLINE;
+
 /** Whether each deadline that is wrong is a whole one. */
 function isAnew(
   deadlines: Fields | undefined,
@@ -384,7 +387,7 @@ function isAnew(
 ): boolean {
   return steps.every(({ do: what, state }: Fields, at: number) => {
     const [due, is] = [results[at], got[at]].map((result) => (result as Fields | null)?.deadline);
-    return what !== 'deadline' || due === is || is === (deadlines?.[String(state)] ?? DEADLINE);
+    return what !== 'deadline' || due === is || is === wholeOf(deadlines, state);
   });
 }
 
@@ -453,6 +456,11 @@ export function refutesPauses(
   { random = [], steps = [], results = [], options }: Vector,
   cause: string,
 ): boolean {
+  if (cause === COUNTS_ANEW)
+    return steps.some(({ do: what, state }: Fields, at: number) => {
+      const due = results[at]?.deadline;
+      return what === 'deadline' && typeof due === 'number' && due !== wholeOf(options?.deadlines, state);
+    });
   if (atOnceIn(steps, results).some((end) => drawnAtOnce(end) === cause)) return true;
   const mistake = PAUSES.find((other) => cause === `pauses: ${other.cause}`);
   const pauses = pausesIn(results, random) ?? [];
