@@ -217,7 +217,8 @@ function profileLines(
   const lines =
     gaps.length === 0 ? [] : [`declined inside the profile, ${gaps.length}: ${missing.join(', ')}${more}`];
   if (only === undefined) writeFileSync(join(report, 'profile.json'), badgeOf(profile, verdicts, specOnly));
-  return [...lines, `${lineOf(profile, verdicts, specOnly)} (${outside} tests do not apply)`];
+  const rest = outside === 0 ? '' : ` (${outside} tests do not apply)`;
+  return [...lines, `${lineOf(profile, verdicts, specOnly)}${rest}`];
 }
 
 const CLEAR_LINE = '\r\x1b[K';

@@ -91,14 +91,14 @@ function cut(line: string): string {
   return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line;
 }
 
-function failuresToLines(verdicts: readonly Verdict[]): string[] {
-  const failed = verdicts.filter(({ result }) => result === 'failed');
-  const groups = groupFailures(verdicts);
+function failuresToLines(all: readonly Verdict[]): string[] {
+  const failed = all.filter(({ result }) => result === 'failed');
+  const groups = groupFailures(all);
   const lines: string[] = [];
   for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
     lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
-    const rules = rulesIn(verdicts, failed);
+    const rules = rulesIn(verdicts, all);
     if (rules.length > 0) lines.push(`  ${rules.length > 1 ? 'rules' : 'rule'}: ${rules.join(', ')}`);
     if (verdicts.every(({ isChoice }) => isChoice)) lines.push(`  ${CHOICE}`);
     const plainest = [...verdicts].sort(byPlainness);
@@ -114,13 +114,17 @@ function failuresToLines(verdicts: readonly Verdict[]): string[] {
 }
 
 const MAX_RULES = 3; // shown
+const MOST = 0.5;
 
-/** The rules that all of these tests are about, those of the fewest failures first. */
-function rulesIn(verdicts: readonly Verdict[], failed: readonly Verdict[]): string[] {
-  const [first, ...others] = verdicts;
-  const common = (first?.rules ?? []).filter((rule) => others.every(({ rules }) => rules?.includes(rule)));
-  const count = (rule: string): number => failed.filter(({ rules }) => rules?.includes(rule)).length;
-  return common.sort((a, b) => count(a) - count(b)).slice(0, MAX_RULES);
+/** The rules that most of these tests are about: first those of which the fewest tests pass. */
+function rulesIn(verdicts: readonly Verdict[], all: readonly Verdict[]): string[] {
+  const named = new Set(verdicts.flatMap(({ rules = [] }) => rules));
+  const share = (rule: string, of: readonly Verdict[]): number => {
+    const own = of.filter(({ rules }) => rules?.includes(rule));
+    return own.filter(({ result }) => result === 'failed').length / (of === all ? own.length : of.length);
+  };
+  const most = [...named].filter((rule) => share(rule, verdicts) > MOST);
+  return most.sort((a, b) => share(b, all) - share(a, all)).slice(0, MAX_RULES);
 }
 
 /** The number of other failures of each operation, and the plainest of them. */

@@ -367,10 +367,16 @@ test('begins with the difference where no cause is known, with a scene in live m
   assert.equal(beginWith([PASSED, { ...FAILED, isKnown: true }]), []);
 });
 
-test('names the rules that all failures of a group are about', () => {
+test('names the rules that most failures of a group are about', () => {
   const about = (...rules: string[]): Verdict => ({ ...EXPLAINED, rules });
   assert.match(toText([about('P-1', 'P-2'), about('P-2', 'P-3')]), /\n {2}rule: P-2\n/);
+  assert.match(toText([about('P-1'), about('P-1'), about('P-2')]), /\n {2}rule: P-1\n/);
   assert.not.match(toText([about('P-1'), about('P-2')]), /rule/);
+});
+
+test('names first the rule of which no test passes', () => {
+  const failed: Verdict = { ...EXPLAINED, rules: ['P-1', 'P-2'] };
+  assert.match(toText([failed, { ...PASSED, rules: ['P-1'] }]), /\n {2}rules: P-2, P-1\n/);
 });
 
 test('says what is accepted, or refused, if that is the same in all failures', () => {
@@ -604,6 +610,11 @@ test('a lower cap leaves out longer messages', () => {
       test.frames.reduce((sum: number, frame: { length?: number }) => sum + (frame.length ?? 0), 0),
     );
   assert.ok(Math.max(...lengths) <= 2 ** 20);
+});
+
+test('a client without a lower cap gets the messages of more than 32 MiB', () => {
+  const isOfFrames = ({ operation }: { operation: string }): boolean => operation === 'reassemble';
+  assert.is(appliesTo(PROFILES.client!).filter(isOfFrames).length, listTasks().filter(isOfFrames).length);
 });
 
 test('reads what an adapter says of itself, and refuses what it does not know', () => {
