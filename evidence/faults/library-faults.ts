@@ -525,7 +525,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   fault(
     'cap-one-too-many',
     'reassemble',
-    'cap: a message of more than 32 MiB is delivered',
+    'cap: a message one byte longer than the limit is delivered',
     [
       'src/wire/frame-joiner.ts',
       'if (length > this.maxMessage) return {',
@@ -579,11 +579,12 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (!isPinned || isSuspect) {',
     "if (this.pattern === 'XXpsk2') {",
   ]),
-  fault('pin-kept-after-failed-kk', 'session', 'pin-suspect: the expected event is missing', [
-    CLIENT,
-    "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
-    '',
-  ]),
+  fault(
+    'pin-kept-after-failed-kk',
+    'session',
+    'pin-suspect: it comes only where message 2 of KKpsk0 does not open',
+    [CLIENT, "if (this.pattern === 'KKpsk0') this.doubtPin();\n", ''],
+  ),
   fault('first-hello-kept', 'session', 'prologue: it binds the first HELLO', [
     CLIENT,
     'this.prologue = canonicalJson(payload);',
@@ -937,6 +938,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'needles.push(searchable(bytes), folded(base64), bytesToHex(bytes));',
     'needles.push(searchable(bytes), bytesToHex(bytes));',
   ]),
+  fault(
+    'counter-kept-in-sealing',
+    'handshake',
+    'nonce: the counter does not advance; it counts every message under its key (only in messages that it writes)',
+    [
+      SYMMETRIC,
+      '    const sealed = this.keyedCipherState().encryptWithAd(withRoom(plaintext), this.hash);\n',
+      '    const state = this.keyedCipherState() as unknown as { nonce: Uint8Array; encryptWithAd(buffer: Uint8Array, ad: Uint8Array): Uint8Array };\n    const kept = state.nonce.slice();\n    const sealed = state.encryptWithAd(withRoom(plaintext), this.hash);\n    state.nonce.set(kept);\n',
+    ],
+  ),
   fault('code-before-reason', 'session', 'endings: close code 1008 counts before the reason', [
     'src/session/endings.ts',
     "  if (status !== undefined || reason === 'connection_limit') return 'unavailable';\n  return code === 1008 ? 'refusal' : 'loss';",

@@ -83,7 +83,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
       'return json.dumps(float(value.token)) if set(value.token) & set(".eE") else value.token',
     ],
   ),
-  fault('json-surrogates-replaced', JSON_ROOMS, 'accepts what has to be refused: half of a surrogate pair', [
+  fault('json-surrogates-replaced', JSON_ROOMS, 'JSON: half of a surrogate pair is accepted', [
     PROTOCOL,
     '        return text.encode()\n    except UnicodeEncodeError',
     '        return text.encode("utf-8", "replace")\n    except UnicodeEncodeError',
@@ -856,16 +856,11 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'zlib.decompressobj()',
     'zlib.decompressobj(-15)',
   ]),
-  fault(
-    'binary-needs-metadata',
-    'decode-binary',
-    'refuses what has to be accepted: no metadata; no metadata before bytes; no metadata, and a compressed payload',
-    [
-      BINARY,
-      'metadata = object_in(metadata, "bad-metadata") if metadata else {}',
-      'metadata = object_in(metadata, "bad-metadata")',
-    ],
-  ),
+  fault('binary-needs-metadata', 'decode-binary', 'binary: metadata of no bytes are refused', [
+    BINARY,
+    'metadata = object_in(metadata, "bad-metadata") if metadata else {}',
+    'metadata = object_in(metadata, "bad-metadata")',
+  ]),
   fault('binary-version-2-read', 'decode-binary', 'binary: the version 2 is read', [
     BINARY,
     'bits.take(8) > 1:',

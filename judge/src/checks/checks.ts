@@ -378,7 +378,7 @@ async function checkPrologue(test: Vector, ask: Ask): Promise<void> {
     test.error === undefined
       ? inPrologue(test, response.prologue)
       : response.error === undefined || isUnwritable(test, response)
-        ? [hello, handshake].flatMap((text) => mistakesInAccepting({ ...test, text }))
+        ? [...new Set([hello, handshake].flatMap((text) => mistakesInAccepting({ ...test, text })))]
         : [],
   );
 }

@@ -94,6 +94,7 @@ const AT_ONCE =
 const ZERO_CAP = 'cap: a limit of 0 counts as none; it lets no byte through';
 const LOWER_IGNORED =
   'cap: the lower limit is not applied; what is longer is dropped, as more than 32 MiB are';
+const ONE_MORE = 'cap: a message one byte longer than the limit is delivered; it is dropped';
 const LOWER_FORGOTTEN = 'cap: the lower limit is forgotten after the first message; it holds for every one';
 
 /** The causes of a message longer than a lower limit that is delivered. */
@@ -163,10 +164,17 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
   if (maxMessage !== undefined) {
     const isDelivered = expected?.reason === 'too-large' && got[index]?.type === 'message';
-    return isDelivered ? mistakesInLowerCap(maxMessage, index) : []; // it does not show the cap of 32 MiB
+    if (!isDelivered) return []; // it does not show the cap of 32 MiB
+    return [
+      ...(expected.length === maxMessage + 1 ? [ONE_MORE] : []),
+      ...mistakesInLowerCap(maxMessage, index),
+    ];
   }
   if (got.some(({ type, length }) => type === 'message' && Number(length) > MAX_MESSAGE))
-    return ['cap: a message of more than 32 MiB is delivered; it never is'];
+    return [
+      ...(expected?.length === MAX_MESSAGE + 1 ? [ONE_MORE] : []),
+      'cap: a message of more than 32 MiB is delivered; it never is',
+    ];
   if (expected?.length === MAX_MESSAGE) {
     return [`cap: a message of exactly 32 MiB, ${MAX_MESSAGE} bytes, is delivered; one byte more drops it`];
   }
@@ -180,10 +188,11 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
  * Whether a failure rules out causes about the cap or UTF-8: a message for which neither matters was refused, too.
  */
 export function contradictsReassembly(
-  { error, events }: Vector,
+  { error, events, maxMessage }: Vector,
   { difference }: { readonly difference: Difference },
   cause: string,
 ): boolean {
+  if (cause === LOWER_FORGOTTEN) return maxMessage !== undefined && events[0]?.reason === 'too-large';
   if (!/^(?:cap|UTF-8): /.test(cause) || error !== undefined) return false;
   const isOrdinary = events.every(
     ({ type, length }: Fields) => type === 'message' && Number(length) < MAX_MESSAGE / 2,
@@ -225,6 +234,10 @@ const FRAMES: readonly { readonly cause: string; has(frames: readonly Frame[]): 
 
 /** Whether passing this test means accepting the frames that the mistake of this cause would refuse. */
 export function refutesReassembly({ error, events, frames, maxMessage }: Vector, cause: string): boolean {
+  if (cause === ONE_MORE)
+    return events.some(
+      ({ reason, length }: Fields) => reason === 'too-large' && length === (maxMessage ?? MAX_MESSAGE) + 1,
+    );
   if (cause === LOWER_IGNORED || cause === LOWER_FORGOTTEN) {
     const index = events.findIndex(({ reason }: Fields) => reason === 'too-large');
     return index >= 0 && maxMessage !== undefined && mistakesInLowerCap(maxMessage, index)[0] === cause;

@@ -50,6 +50,7 @@ export function contradictsHandshake(
   { difference }: { readonly difference: Difference },
   cause: string,
 ): boolean {
+  if (OF_CODES.includes(cause)) return true; // the right messages are read wrongly, too
   if (/message \d/.test(difference.where)) return cause.endsWith(ALL_RIGHT);
   const isHash = difference.where.startsWith('handshakeHash') && !/^(?:nonce|tag)/.test(cause);
   return isHash && changesMessages(cause, 'init', test as unknown as Transcript); // which came before
@@ -342,6 +343,18 @@ export async function checkHandshakeFailure(test: Vector, ask: Ask): Promise<voi
   }
 }
 
+const NO_STATIC_KEY =
+  'KKpsk0: a message that does not open is told as its static key; both keys are known before, and messages have payloads alone';
+const STATIC_KEY_BLAMED =
+  'handshake: a payload that does not open is told as the static key, although that has opened; each sealed part has a tag and a code of its own';
+const SHORT_OPENED =
+  'lengths: a handshake message is opened although it is shorter than its parts; each sealed part has a tag of 16 bytes, an empty payload too';
+const SHORT_1_OPENED =
+  'lengths: message 1 of XXpsk2 is read without a tag, as in XX; with a psk its payload is sealed, and it has 48 bytes or more';
+
+/** Causes of a wrong code alone. */
+const OF_CODES: readonly string[] = [NO_STATIC_KEY, STATIC_KEY_BLAMED, SHORT_OPENED, SHORT_1_OPENED];
+
 /** What the wrong code for the last message says. */
 function mistakesInCode(test: Vector, got: unknown): Causes {
   const isOfStatic = test.error === 'payload-not-authentic' && got === 'static-key-not-authentic';
@@ -361,15 +374,6 @@ export function refutesCode(test: Vector, cause: string): boolean {
 }
 
 const OF_OPENING: readonly unknown[] = ['static-key-not-authentic', 'payload-not-authentic', 'low-order-key'];
-const NO_STATIC_KEY =
-  'KKpsk0: a message that does not open is told as its static key; both keys are known before, and messages have payloads alone';
-const STATIC_KEY_BLAMED =
-  'handshake: a payload that does not open is told as the static key, although that has opened; each sealed part has a tag and a code of its own';
-const SHORT_OPENED =
-  'lengths: a handshake message is opened although it is shorter than its parts; each sealed part has a tag of 16 bytes, an empty payload too';
-const SHORT_1_OPENED =
-  'lengths: message 1 of XXpsk2 is read without a tag, as in XX; with a psk its payload is sealed, and it has 48 bytes or more';
-
 export async function checkSeal(test: Vector, ask: Ask): Promise<void> {
   const { suite, key, counter, plaintexts, results } = test;
   const response = await ask({ op: 'seal', suite, key, counter, plaintexts });

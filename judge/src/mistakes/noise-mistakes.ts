@@ -429,6 +429,7 @@ const ONE_SIDED: readonly (keyof Mistake)[] = [
 ];
 
 const isOneSided = (mistake: Mistake): boolean =>
+  mistake.nonce === 'never-advanced' ||
   mistake.associatedData === 'left-out' ||
   mistake.associatedData === 'chaining-key' ||
   (mistake.dhSwapped !== 'init' &&

@@ -33,6 +33,8 @@ export class NoiseWithMistake {
   private hash: Uint8Array;
   private key: Uint8Array | undefined;
   private counter = 0n;
+  /** The counter of each part that was sealed or opened. */
+  readonly counters: bigint[] = [];
 
   /** InitializeSymmetric. */
   constructor(mistake: Partial<Mistake>, pattern: Pattern, suite: Suite) {
@@ -139,6 +141,7 @@ export class NoiseWithMistake {
   /** DecryptAndHash of a ciphertext whose plaintext is known, without opening it. */
   mixSealed(plaintext: Uint8Array, sealed: Uint8Array, what?: 'static' | 'payload'): void {
     const { mixes, nonce } = this.mistake;
+    this.counters.push(this.counter);
     if (this.key !== undefined && nonce !== 'never-advanced') this.counter++;
     if (mixes !== 'nothing' && mixes !== `nothing-of-${what}`)
       this.mixHash(mixes === 'plaintext' ? plaintext : sealed);

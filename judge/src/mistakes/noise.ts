@@ -36,6 +36,8 @@ export interface Outcome {
   readonly handshakeHash: string;
   readonly sendKey: Uint8Array;
   readonly receiveKey: Uint8Array;
+  /** The counter of each part that is sealed or opened, in order. */
+  readonly counters: readonly bigint[];
   /** The associated data of transport messages. */
   readonly transportData: Uint8Array;
 }
@@ -106,8 +108,14 @@ function play(mistake: Partial<Mistake>, side: Side, transcript: Transcript): Ou
     if (payload !== '' || made.emptyPayload !== 'left-out') put(bytes(payload), read.length - at, 'payload');
     return writer === side ? bytesToHex(concatBytes(parts)) : undefined;
   });
-  const { handshakeHash, transportData } = noise;
-  return { messages, handshakeHash: bytesToHex(handshakeHash), transportData, ...noise.split(side) };
+  const { handshakeHash, transportData, counters } = noise;
+  return {
+    messages,
+    handshakeHash: bytesToHex(handshakeHash),
+    counters,
+    transportData,
+    ...noise.split(side),
+  };
 }
 
 const ALL_MISTAKES: readonly Mistake[] = [...MISTAKES, ...ONE_SIDED_MISTAKES];
@@ -128,7 +136,7 @@ function causesOf(fits: (mistake: Mistake) => boolean, seeksOneSided = true): Ca
 
 /** The parts that a mistake leaves correct on a side. */
 interface Spared {
-  /** All messages and the handshake hash. */
+  /** All messages, the handshake hash, and the counters of messages that are read. */
   readonly handshake: boolean;
   readonly sendKey: boolean;
   readonly receiveKey: boolean;
@@ -147,11 +155,12 @@ function sparedBy(mistake: Mistake, side: Side, transcript: Transcript): Spared 
 
 function compare(mistake: Mistake, side: Side, transcript: Transcript): Spared {
   const right = handshakeWith({}, side, transcript);
-  const { messages, handshakeHash, sendKey, receiveKey } = handshakeWith(mistake, side, transcript);
+  const { messages, handshakeHash, counters, sendKey, receiveKey } = handshakeWith(mistake, side, transcript);
   return {
     handshake:
       messages.every((message, index) => message === right.messages[index]) &&
-      handshakeHash === right.handshakeHash,
+      handshakeHash === right.handshakeHash &&
+      (mistake.nonce === undefined || counters.join() === right.counters.join()),
     sendKey: equalBytes(sendKey, right.sendKey),
     receiveKey: equalBytes(receiveKey, right.receiveKey),
   };
@@ -187,7 +196,7 @@ export function causesOnOneSide(side: Side, transcript: Transcript, index: numbe
   const right = handshakeWith({}, side, transcript).messages;
   const fits = (mistake: Mistake): boolean => {
     const { messages } = handshakeWith(mistake, side, transcript);
-    if (mistake.nonce !== undefined) return false; // made on both sides, by the cipher
+    if (mistake.nonce !== undefined && mistake.only === undefined) return false; // made on both sides, by the cipher
     if (isLater(mistake, transcript.pattern, index)) return false;
     const isRightBefore = messages.every((message, at) => at >= index || message === right[at]);
     const { cause } = mistake;
