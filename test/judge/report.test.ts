@@ -219,6 +219,16 @@ test('shows wrongly accepted inputs beside a cause that explains most failures',
   assert.not.match(text, /may follow/);
 });
 
+test('does not blame responses that a port garbles because it writes strings wrongly', () => {
+  const written = (cause: string): Verdict => ({
+    ...EXPLAINED,
+    operation: 'canonical-json',
+    failure: { ...EXPLAINED.failure!, causes: [cause] },
+  });
+  assert.match(toText([written('escapes: / is escaped'), PASSED, FAILED]), /1 other failures may follow/);
+  assert.not.match(toText([written('key order: by length'), PASSED, FAILED]), /may follow/);
+});
+
 test('names the plainest of the failures that may follow, by operation', () => {
   const follower = { ...FAILED, operation: 'session', name: 'session 7' };
   const text = toText([{ ...EXPLAINED, operation: 'handshake' }, { ...follower, size: 2 }, follower]);
