@@ -298,6 +298,20 @@ def decoding():
     damaged[-1] ^= 1
     yield refused("a compressed payload with another checksum", ["Compressed"], "bad-compression", bytes(damaged))
     yield refused("JSON where a compressed payload is due", ["Compressed"], "bad-compression", b"\x83" + message[1:14] + b"{}")
+    stored, fixed = zlib.compressobj(0), zlib.compressobj(strategy=zlib.Z_FIXED)
+    flushed = zlib.compressobj()
+    for comment, stream in [
+        ("in a stored block", stored.compress(canonical(SPEAK)) + stored.flush()),
+        ("with fixed codes", fixed.compress(canonical(SPEAK)) + fixed.flush()),
+        (
+            "in blocks, with an empty stored one between them",
+            flushed.compress(canonical(SPEAK)[:20])
+            + flushed.flush(zlib.Z_FULL_FLUSH)
+            + flushed.compress(canonical(SPEAK)[20:])
+            + flushed.flush(),
+        ),
+    ]:
+        yield decoded(f"a payload compressed {comment}", ["Compressed"], bits((16, 0x8300), stream))
     gzipped, deflated = (zlib.compressobj(wbits=bits) for bits in (31, -15))
     for form, stream in [("gzip", gzipped), ("deflate alone", deflated)]:
         stream = stream.compress(canonical(SPEAK)) + stream.flush()

@@ -305,6 +305,9 @@ def derivations():
     other = deriving("another hub answers").lost().wake().hello("hub-2")
     other.is_deriving = False
     other.offer(stops=True).derived(number=1, is_late=True).derived().answer().stored()
+    held = deriving("its result comes during a pause, and another hub answers").lost().derived_early().wake().hello("hub-2")
+    held.derived_psk = None  # it was that of the other hub
+    held.offer().derived().answer().stored()
     changed = deriving("a person has another password")
     changed.is_deriving = False
     stop = {"do": "stop-deriving"}
@@ -312,7 +315,7 @@ def derivations():
     changed.hello().offer().derived(number=1, is_late=True).derived().answer().stored()
     ended = deriving("the link ends")
     ended.step("end", ended.close(), stop, ended.ended()).derived(is_late=True)
-    return [slow, outlives, early, twice, fails, lost, other, changed, ended]
+    return [slow, outlives, early, twice, fails, lost, other, held, changed, ended]
 
 
 def pauses():

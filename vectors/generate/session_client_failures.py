@@ -56,6 +56,8 @@ def negotiations():
         refused("no suite in common", ["XXpsk2"], [AESGCM]),
         refused("no suites at all", ["XXpsk2"], []),
         refused("a suite in another spelling", ["XXpsk2"], [CHACHAPOLY.lower()]),
+        refused("a suite that only begins like the required one", ["XXpsk2"], [f"{CHACHAPOLY}2"]),
+        refused("a pattern that only begins like the required one", ["XXpsk2x"], [CHACHAPOLY]),
         refused("no pattern in common", ["NNpsk0", "XX"], [CHACHAPOLY]),
         refused("no patterns at all", [], [CHACHAPOLY]),
         refused("KKpsk0 alone, offered to a client without a pin", ["KKpsk0"], [CHACHAPOLY]),

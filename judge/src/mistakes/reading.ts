@@ -302,6 +302,8 @@ function mistakesInOffer({ steps }: Point, noise: Fields | undefined, got: Event
 const BAD_OFFER = 'bad-offer';
 const NO_NOISE = 'offer: one without `noise` is taken; it names patterns and suites there';
 const NO_LISTS = 'offer: one whose patterns or suites are no list of strings is taken';
+const BEGINS_LIKE =
+  'offer: a name that only begins like a required one counts as that (strncmp of C); names are compared whole';
 const lacksRequired = (name: string): string =>
   `offer: one without ${name} is taken; every hub offers it, so who does not is none`;
 
@@ -312,7 +314,10 @@ function mistakesInOfferTaken(value: unknown): Causes {
   const isList = (list: unknown): list is string[] =>
     Array.isArray(list) && list.every((name) => typeof name === 'string');
   if (!lists.every(isList)) return [NO_LISTS];
-  return REQUIRED.filter((name) => !(lists as string[][]).flat().includes(name)).map(lacksRequired);
+  const names = (lists as string[][]).flat();
+  const lacking = REQUIRED.filter((name) => !names.includes(name));
+  const isBegun = lacking.some((name) => names.some((other) => other.startsWith(name)));
+  return [...lacking.map(lacksRequired), ...(isBegun ? [BEGINS_LIKE] : [])];
 }
 
 const REQUIRED = ['XXpsk2', '25519_ChaChaPoly_SHA256'];
