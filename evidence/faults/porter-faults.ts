@@ -1241,4 +1241,81 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     [BINARY, 'inflater.decompress(stream, most + 1)', 'inflater.decompress(stream, most)'],
     [BINARY, 'if len(data) > most or not inflater.eof:', 'if len(data) < most and not inflater.eof:'],
   ),
+  // Taken from a blind list for a port in C
+  fault('offer-name-begun', 'session', 'offer: a name that only begins like a required one counts as that', [
+    SESSION,
+    'if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:',
+    'noise = {**noise, "patterns": [REQUIRED_PATTERN if each.startswith(REQUIRED_PATTERN) else each for each in noise["patterns"]]}\n        noise["suites"] = [REQUIRED_SUITE if each.startswith(REQUIRED_SUITE) else each for each in noise["suites"]]\n        if REQUIRED_PATTERN not in noise["patterns"] or REQUIRED_SUITE not in noise["suites"]:',
+  ]),
+  fault('salt-up-to-nul', 'session', 'psk: the salt hashes the node id up to U+0000', [
+    SESSION,
+    'salt=protocol.psk_salt(self.node_id)',
+    'salt=protocol.psk_salt(self.node_id.partition("\\0")[0])',
+  ]),
+  fault(
+    'next-message-dropped',
+    'reassemble',
+    'cap: after a message that was too long, the next one is dropped, too',
+    [
+      PROTOCOL,
+      'self.kind, self.buffer, self.length = KINDS[marker], bytearray(), 0',
+      'self.kind, self.buffer, self.length = KINDS[marker], bytearray(), self.length if self.length > self.max_message else 0',
+    ],
+  ),
+  fault(
+    'kk-offered-without-a-pin',
+    'session',
+    'offer: a hub offers KKpsk0 to a client that it has not pinned',
+    [
+      SESSION,
+      'self.patterns = [pattern for pattern in patterns if pattern != "KKpsk0" or client_key is not None]',
+      'self.patterns = list(patterns)',
+    ],
+  ),
+  fault(
+    'bad-hello-delivered',
+    'session',
+    'HELLO: a first message that is a HELLO with wrong fields is delivered, too',
+    [
+      SESSION,
+      'if hello.get("error") != "no-hello":',
+      'if hello.get("error") not in ("no-hello", "bad-hello"):',
+    ],
+  ),
+  fault(
+    'protocol-name-cut',
+    'session',
+    'prologue: it ends with the protocol name without its last character',
+    [SESSION, 'protocol.protocol_name(pattern, suite))', 'protocol.protocol_name(pattern, suite)[:-1])'],
+  ),
+  fault('keys-cut-to-a-pointer', 'link', 'keyring: 8 of the 32 bytes of a key are stored', [
+    LINK,
+    'self.order("store", keyring=changed)',
+    'self.order("store", keyring=changed._replace(pins={hub: key[:8] + bytes(24) for hub, key in changed.pins.items()}))',
+  ]),
+  fault('nothing-held-while-storing', 'link', 'store: the link goes on before the keyring is stored', [
+    LINK,
+    'while self.storing is None and self.step(now):',
+    'while self.step(now):',
+  ]),
+  fault(
+    'psk-of-the-hub-before',
+    'link',
+    'orders: after `received` a link gives write an envelope where derive is due',
+    [
+      LINK,
+      'if self.deriving_for != event["nodeId"]:',
+      'if self.deriving_for is None or (self.deriving_for != event["nodeId"] and self.derived_psk is None):',
+    ],
+  ),
+  fault('escape-read-by-strtol', 'canonical-json', 'JSON: the digits after \\u are read with strtol', [
+    PROTOCOL,
+    '        value = json.loads(text,',
+    '        import re\n        text = re.sub(r"\\\\u[ \\t+-]([0-9a-fA-F]{3})", r"\\\\u0\\1", text)\n        value = json.loads(text,',
+  ]),
+  fault('anything-is-a-digit', 'canonical-json', 'JSON: anything after \\u counts as four digits', [
+    PROTOCOL,
+    '        value = json.loads(text,',
+    '        import re\n        text = re.sub(r"\\\\u(?![0-9a-fA-F]{4})[^\\"]{4}", r"\\\\u0041", text)\n        value = json.loads(text,',
+  ]),
 ];

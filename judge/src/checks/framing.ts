@@ -94,6 +94,8 @@ const AT_ONCE =
 const ZERO_CAP = 'cap: a limit of 0 counts as none; it lets no byte through';
 const LOWER_IGNORED =
   'cap: the lower limit is not applied; what is longer is dropped, as more than 32 MiB are';
+const NEXT_DROPPED =
+  'cap: after a message that was too long, the next one is dropped, too; each is counted by itself';
 const ONE_MORE = 'cap: a message one byte longer than the limit is delivered; it is dropped';
 const LOWER_FORGOTTEN = 'cap: the lower limit is forgotten after the first message; it holds for every one';
 
@@ -159,6 +161,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
     if (isBinaryThatIsNoText(expected, frames)) return [BINARY_DECODED, ...refused];
     if (refused.length > 0) return reason === 'too-large' ? [TOO_LARGE, ...refused] : refused;
   }
+  const isNext = expected?.type === 'message' && events[index - 1]?.reason === 'too-large';
+  if (isNext && got[index]?.reason === 'too-large') return [NEXT_DROPPED];
   const inMessages = mistakesInMessages(events, got, frames);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];

@@ -32,6 +32,7 @@ export async function checkLink({ options, steps, results, keys }: Vector, ask: 
         ...(isKeyReused(wrong.slice(0, index).flatMap(ordersOf), ordersOf(other)) ? [REUSED] : []),
         ...(isPinEnforced(options, ordersOf(result), ordersOf(other)) ? [ENFORCED] : []),
         ...(isTooEarly(steps[index], options, ordersOf(result), ordersOf(other)) ? [NOT_AWAITED] : []),
+        ...(goesOn(ordersOf(result), ordersOf(other)) ? [NOT_HELD] : []),
         ...(isAdded(steps[index], ordersOf(result), ordersOf(other)) ? [ADDED] : []),
         ...(isNotExtended(
           [ordersOf(result), ordersOf(other)],
@@ -128,7 +129,9 @@ export async function checkSchedule({ options, steps, results }: Vector, ask: As
       until(results, index),
       until(got, index),
     ]);
-    const causes = inTurns.length === 0 && isKept ? [NOT_EXTENDED] : inTurns;
+    const isTimed = (steps as Fields[]).slice(0, index + 1).some(({ timeout }) => timeout !== undefined);
+    const isLate = said.says === undefined && isTimed && until(got, index)! > until(results, index)!;
+    const causes = inTurns.length > 0 ? inTurns : isKept ? [NOT_EXTENDED] : isLate ? [LATE] : [];
     compare(`results[${index}]`, result, got[index], causes, said);
   }
   compare('results', results.length, got.length);
@@ -262,6 +265,18 @@ function isNotExtended([due, got]: readonly Orders[], [before, right, wrong]: re
   return isPart && typeof before === 'number' && right !== before && wrong === before;
 }
 
+const LATE =
+  'questions: the `timeout` of a question counts from when it is sent; it counts from when it is asked';
+const NOT_HELD =
+  'store: the link goes on before the keyring is stored; it holds everything back until `stored`, so that nothing is sent that a restart would forget';
+
+/** Whether the orders go on after the one to store, which is due last. */
+function goesOn(due: Orders, got: Orders): boolean {
+  const isLast =
+    due.at(-1)?.do === 'store' && got.slice(0, due.length).map(nameOf).join() === due.map(nameOf).join();
+  return isLast && got.slice(due.length).some((order) => order?.do === 'write');
+}
+
 const FORGOTTEN =
   'psk: one that did not open message 2 is left out of what is stored; it is suspect, and stays stored until another is proved';
 
@@ -392,7 +407,24 @@ function keyringIn(orders: Orders): Fields | undefined {
 function mistakesInStored(right: Fields, wrong: Fields): Causes {
   const [due, got] = [right, wrong].map(({ psks, pins }) => ({ psks: hubsIn(psks), pins: hubsIn(pins) }));
   const isMissing = (name: 'psks' | 'pins'): boolean => without(due![name], got![name]).length > 0;
-  return (['psks', 'pins'] as const).filter(isMissing).map((name) => MISSING[name]);
+  const missing = (['psks', 'pins'] as const).filter(isMissing).map((name) => MISSING[name]);
+  return missing.length > 0 ? missing : mistakesInKeys(right, wrong);
+}
+
+/** Keys of which only as many bytes are stored as a pointer has. */
+function mistakesInKeys(right: Fields, wrong: Fields): Causes {
+  const keysIn = (keyring: Fields): string[] =>
+    [keyring.psks, keyring.pins].flatMap((keys) => Object.values(Object(keys)).map(String));
+  const got = keysIn(wrong);
+  const isCut = (count: number): boolean =>
+    keysIn(right).some(
+      (key, at) => key !== got[at] && key.slice(0, 2 * count).padEnd(key.length, '0') === got[at],
+    );
+  return [4, 8]
+    .filter(isCut)
+    .map(
+      (count) => `keyring: ${count} of the 32 bytes of a key are stored (sizeof of a pointer in C); all are`,
+    );
 }
 
 /** The results with the JSON of sealed messages opened, since its fields and white space may differ. */

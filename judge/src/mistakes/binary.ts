@@ -74,6 +74,17 @@ const PAYLOAD_AS_IS = `binary: a compressed JSON payload is not inflated; ${EACH
 const BIT_UNREAD = `binary: the bit that tells compression is not read; ${EACH} if it is set`;
 const BYTES_INFLATED =
   'binary: the bytes of a message of the type bin are inflated; with the bit set, its metadata alone are compressed';
+const STORED =
+  'binary: a zlib stream with a stored block is refused; its length begins at the next whole byte (RFC 1951, section 3.2.4)';
+
+/** Whether a zlib stream in a message begins with a stored block, or has an empty one. */
+function hasStored(digits: unknown): boolean {
+  const bytes = Buffer.from(String(digits), 'hex');
+  const begins = (at: number): boolean =>
+    isHead(bytes.subarray(at, at + 2)) && ((bytes[at + 2] ?? 6) & 6) === 0;
+  return bytes.includes(Buffer.from([0, 0, 0xff, 0xff])) || begins(2) || begins(2 + (bytes[1] ?? 0));
+}
+
 const EMPTY_METADATA = 'binary: metadata of no bytes are refused; they count as {}';
 /** What metadata of no bytes are refused as. */
 const EMPTY_REFUSED: readonly unknown[] = ['bad-json', 'bad-metadata', 'bad-compression'];
@@ -112,7 +123,10 @@ export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes
   }
   const isRefused = right === undefined && EMPTY_REFUSED.includes(error);
   if (isRefused && isWithoutMetadata(test))
-    return [EMPTY_METADATA, ...(error === 'bad-compression' ? [RAW, NOT_INFLATED] : [])];
+    return [
+      EMPTY_METADATA,
+      ...(error === 'bad-compression' ? [RAW, NOT_INFLATED, ...(hasStored(message) ? [STORED] : [])] : []),
+    ];
   const ofHead = mistakesInHead(message, right, error);
   if (ofHead.length > 0) return ofHead;
   if (right === undefined && error === 'reserved-code') return reservedTypes(test);
@@ -124,6 +138,8 @@ export function mistakesInReadingBinary(test: Vector, { error }: Fields): Causes
 /** Whether the right response to this message rules out the cause. */
 export function refutesReadingBinary(test: Vector, cause: string): boolean {
   const { message, flags, error, msgType } = test;
+  if (cause === EMPTY_METADATA) return error === undefined && isWithoutMetadata(test);
+  if (error === undefined && cause === STORED) return hasStored(message);
   if (error === undefined && flags.includes('Compressed')) {
     const isOfBytes = cause === BYTES_INFLATED && msgType === BYTES;
     return cause === RAW || cause === NOT_INFLATED || isOfBytes || notInflated(test).includes(cause);

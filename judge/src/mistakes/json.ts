@@ -739,6 +739,15 @@ const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }
     cause: 'a point without digits after it is accepted',
     fix: (text) => text.replace(/(?<=\d)\.(?!\d)/g, '.0'),
   },
+  {
+    cause:
+      'the digits after \\u are read with strtol, which takes blanks, a sign and 0x; they are four hex digits',
+    fix: (text) => text.replace(/\\u(?:[ \t+-][\da-f]{3}|0x[\da-f]{2})/gi, '\\u0041'),
+  },
+  {
+    cause: 'anything after \\u counts as four digits; they are hex digits',
+    fix: (text) => text.replace(/\\u(?![\da-f]{4})[^"]{4}/gi, '\\u0041'),
+  },
   { cause: 'the escape \\U is taken for \\u', fix: (text) => text.replace(/\\U/g, '\\u') },
   {
     cause: 'keys without quotation marks are accepted',
@@ -934,6 +943,7 @@ export function* mistakenPrologues(
     ['the name of the pattern alone', pattern],
     ['the name of the suite alone', suite],
     ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
+    ['the protocol name without its last character', protocolName.slice(0, -1)],
   ] as const) {
     yield {
       cause: `prologue: it ends with ${name}; it ends with the whole protocol name`,

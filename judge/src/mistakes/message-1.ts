@@ -58,6 +58,10 @@ const UNSORTED = 'key order: keys are not sorted';
 const FIRST = 'it binds the first HELLO; the latest one before the HANDSHAKE counts';
 export const FIRST_BOUND: string = `prologue: ${FIRST}`;
 
+/** The words are those of a prologue that an adapter writes. */
+const NAME_CUT =
+  'prologue: it ends with the protocol name without its last character; it ends with the whole protocol name';
+
 const CANDIDATES: readonly Candidate[] = [
   {
     cause: 'it binds only the fields of HELLO that are needed; it binds all, unknown ones included',
@@ -142,6 +146,7 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
           : `prologue: it names ${other.pattern} where ${pattern} is used; the pattern that is used counts`,
       ];
     }
+    if (opened(...right, nameOf(pattern, suite).slice(0, -1)) !== undefined) return [NAME_CUT];
     const found = CANDIDATES.filter(
       ({ bind }) =>
         opened(...bind(hellos, offers, [whole('hello'), whole('shake')]), nameOf(pattern, suite)) !==

@@ -34,6 +34,8 @@ const HALF_NAMED =
   'message 1: one that names only the pattern or only the suite is taken for message 3; either of them makes it message 1';
 const HELLO_AGAIN =
   'HELLO: a later message of this type is taken for the client’s HELLO; only the first sealed message can be it';
+const BAD_HELLO_TOLD =
+  'HELLO: a first message that is a HELLO with wrong fields is delivered, too; only one that is no HELLO is';
 const SWALLOWED =
   'HELLO: a first message that is none is swallowed; it is told that HELLO is missing, and the message follows';
 const SUSPECT = 'pin: KKpsk0 is used although the pin is suspect; the next attempt uses XXpsk2';
@@ -90,6 +92,9 @@ export function mistakesInReading(point: Point, expected: Events, got: Events): 
   const isMessage = (index: number): boolean => expected[index]?.type === 'message';
   if (isHub && got.some((event, index) => event?.type === 'hello' && isMessage(index))) return [HELLO_AGAIN];
   if (isHub && isSwallowed(expected, got)) return [SWALLOWED];
+  const isBadHello =
+    expected.length === 1 && expected[0]?.type === 'hello' && expected[0].error !== undefined;
+  if (isHub && isBadHello && typesOf(got) === 'hello,message') return [BAD_HELLO_TOLD];
   const [right, error] = [closeOf(expected), closeOf(got)];
   if (isEarly(steps, step) && error !== right && OF_TRANSPORT.includes(String(error))) return [BYTES_EARLY];
   const ofMsg = mistakesInMsg(steps[step]!, expected, got);
@@ -364,6 +369,8 @@ const nodeIdCause = (how: string): string =>
   `node id: it is taken ${how}; salt, pins and stored PSKs go by it as it came`;
 const lookupCause = (how: string): string =>
   `pins: they are looked up by the node id ${how}; they belong to it as it came`;
+const saltCause = (how: string): string =>
+  `psk: the salt hashes the node id ${how}; it hashes the node id as it came`;
 const pskCause = (how: string): string =>
   `psk: stored ones are looked up by the node id ${how}; they belong to it as it came`;
 const changeOf = (cause: string): ((nodeId: string) => string) | undefined =>
@@ -436,7 +443,7 @@ export function mistakesInField(point: Point, event: Fields, name: string, got: 
     return steps[step]!.do !== 'start'
       ? inPattern(point, right, got)
       : isHub
-        ? []
+        ? inOwnOffer(right, got)
         : inAnnouncement(right, got);
   const nodeId = String(event.nodeId);
   const ofNodeId = (value: (nodeId: string) => string): Causes =>
@@ -447,7 +454,12 @@ export function mistakesInField(point: Point, event: Fields, name: string, got: 
     return nodeIdsIn(steps.slice(0, step)).includes(got)
       ? [FIRST_HELLO, FIRST_NODE_ID]
       : ofNodeId((changed) => changed);
-  return name === 'salt' ? ofNodeId((changed) => createHash('sha256').update(changed).digest('hex')) : [];
+  const saltOf = (changed: string): string => createHash('sha256').update(changed).digest('hex');
+  return name !== 'salt'
+    ? []
+    : CHANGES.filter(({ change }) => change(nodeId) !== nodeId && saltOf(change(nodeId)) === got).flatMap(
+        ({ how }) => [nodeIdCause(how), saltCause(how)],
+      );
 }
 
 /** The causes of a message 1, and that of a first HELLO that is kept, where it would bind just that one. */
@@ -569,6 +581,16 @@ function inAnnouncement(right: unknown, got: unknown): Causes {
     : [
         `announcement: ${said.join(', ')}; it says no more than that a client is there (pubkey null, site_id empty)`,
       ];
+}
+
+const KK_OFFERED =
+  'offer: a hub offers KKpsk0 to a client that it has not pinned; without the client’s key it cannot answer it';
+
+/** A hub that offers what it cannot answer. */
+function inOwnOffer(right: unknown, got: unknown): Causes {
+  const [due, is] = [right, got].map((text) => fieldsOf(envelopeOf(received(text))?.payload.noise)?.patterns);
+  const has = (list: unknown): boolean => Array.isArray(list) && list.includes('KKpsk0');
+  return has(is) && Array.isArray(due) && !has(due) ? [KK_OFFERED] : [];
 }
 
 /** Whether the pin of the hub is suspect. */
