@@ -20,7 +20,7 @@ import { printable } from './printable.ts';
 import { badgeOf, gapsIn, lineOf, type Profile, profileOf } from './profile.ts';
 import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
 import { beginWith, exitStatus, REPORT, toJson, toText, writeReport } from './report.ts';
-import { jsonLines, runVectors } from './run-vectors.ts';
+import { jsonLines, readableLines, runVectors } from './run-vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 const NODE_ID = 'judge';
@@ -33,7 +33,7 @@ async function main(): Promise<number> {
   if (options === 'help') return print(HELP);
   if (options === 'version') return print(`hub-protocol-judge ${version}\n`);
   const { connect, listen: listens, mqtt, command } = options;
-  if (options.jsonl) return printLines(options);
+  if (options.jsonl || options.text) return printLines(options);
   if (options.c) return printHeader(options);
   if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), options);
   if (listens) return finish('client', await judgeClient(options), options);
@@ -158,9 +158,9 @@ function checkOperations(only: readonly string[] | undefined): void {
 }
 
 /** Writes at the speed of the reader, until it stops reading: the lines are some megabytes. */
-async function printLines({ only, specOnly }: Options): Promise<number> {
+async function printLines({ only, specOnly, text }: Options): Promise<number> {
   checkOperations(only);
-  for (const line of jsonLines(only, specOnly)) {
+  for (const line of text ? readableLines(only, specOnly) : jsonLines(only, specOnly)) {
     if (!process.stdout.writable) break;
     if (!process.stdout.write(printable(`${line}\n`))) await once(process.stdout, 'drain').catch(() => {});
   }

@@ -22,6 +22,7 @@ const OPTIONS = {
     help: 'over MQTT: play a broker, and a hub to your client or a client to your hub',
   },
   jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for your own test runner' },
+  text: { type: 'boolean', help: 'print vectors for reading: a step a line, with long values cut' },
   c: { type: 'boolean', help: 'print vectors and constants as a header of C, for your own tests' },
   only: {
     type: 'string',
@@ -90,6 +91,8 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
       the judge plays too.
   hub-protocol-judge --jsonl [--only NAME,…] [--spec-only]
       Prints the vectors, one test a line.
+  hub-protocol-judge --text [--only NAME,…] [--spec-only]
+      Prints the vectors for reading, one step a line.
   hub-protocol-judge --c [--only NAME,…] [--profile NAME]
       Prints vectors and constants as a header of C.
 
@@ -128,6 +131,7 @@ Exit status
 
 export interface Options {
   readonly jsonl: boolean;
+  readonly text: boolean;
   readonly c: boolean;
   readonly listen: boolean;
   readonly connect: string | undefined;
@@ -160,11 +164,21 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
   if (tokens.find(({ kind }) => kind !== 'option')?.kind === 'positional') {
     throw new CannotRun(`unexpected ${command[0]}: write -- before the command of your adapter`);
   }
-  const { listen = false, connect, mqtt, jsonl = false, c = false, only, report, verbose = false } = values;
-  const modes = [listen, jsonl, c, connect !== undefined, mqtt !== undefined, command.length > 0];
+  const {
+    listen = false,
+    connect,
+    mqtt,
+    jsonl = false,
+    text = false,
+    c = false,
+    only,
+    report,
+    verbose = false,
+  } = values;
+  const modes = [listen, jsonl, text, c, connect !== undefined, mqtt !== undefined, command.length > 0];
   if (modes.filter(Boolean).length !== 1) {
     throw new CannotRun(
-      'expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl and --c: see --help',
+      'expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text and --c: see --help',
     );
   }
   if (mqtt !== undefined && mqtt !== 'client' && mqtt !== 'hub') {
@@ -182,6 +196,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
   }
   return {
     jsonl,
+    text,
     c,
     listen,
     connect,

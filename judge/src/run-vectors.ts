@@ -184,11 +184,63 @@ export function* jsonLines(only: readonly string[] | undefined, isSpecOnly: bool
   for (const file of vectorFiles()) {
     for (const { source, tests, ...group } of readVectorFile(file).testGroups) {
       const operation = CHECKS[group.type]?.operation ?? null;
-      if (only !== undefined && (operation === null || !only.includes(operation))) continue;
       for (const test of tests) {
+        const isNamed = only?.some((name) => name === operation || name === `${file}-${test.tcId}`);
+        if (isNamed === false) continue;
         if (isSpecOnly && test.result === 'acceptable') continue;
         yield JSON.stringify({ file, operation, ...group, ...test });
       }
     }
   }
+}
+
+/** The same tests for people: a step a line, with what is expected below it, and long values cut. */
+export function* readableLines(only: readonly string[] | undefined, isSpecOnly: boolean): Generator<string> {
+  for (const { file, type, test } of listTasks(only, isSpecOnly)) {
+    const { tcId, comment, flags, result, steps = [], results = [], ...fields } = test;
+    const inLists = Array.isArray(steps) && steps.length > 0;
+    yield `${file}-${tcId} ${type}: ${comment} (${[...flags, result].join(', ')})`;
+    yield* shownFields(inLists ? fields : { ...fields, ...(results.length > 0 && { results }) }, '  ');
+    for (const [index, { events, ...input }] of (steps as Fields[]).entries()) {
+      yield `  ${index + 1}. ${named(input)}`;
+      for (const given of (events ?? []) as unknown[]) yield `     > ${named(given)}`;
+      const { orders, decisions, ...rest } = Object(results[index]) as Fields;
+      for (const given of (orders ?? decisions ?? []) as unknown[]) yield `     > ${named(given)}`;
+      if (Object.keys(rest).length > 0) yield `     = ${named(rest)}`;
+    }
+    yield '';
+  }
+}
+
+function* shownFields(fields: Fields, indent: string): Generator<string> {
+  for (const [name, value] of Object.entries(fields)) yield `${indent}${name}: ${short(value)}`;
+}
+
+/** What is done, or happens, and its fields. */
+function named(value: unknown): string {
+  const { do: what, type, ...rest } = Object(value) as Fields;
+  const fields = what === undefined || type === undefined ? rest : { type, ...rest };
+  return [what ?? type, ...shownFields(fields, '')].filter((part) => part !== undefined).join('  ');
+}
+
+const MAX_TEXT = 60; // characters
+
+/** A value in few characters: hexadecimal by its beginning and length, an envelope by its type and payload. */
+function short(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(short).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const { msg_type: type, payload } = value as Fields;
+    if (typeof type === 'string' && payload !== undefined) return `${type} ${short(payload)}`;
+    return `{${[...shownFields(value as Fields, '')].join(', ')}}`;
+  }
+  if (typeof value !== 'string') return String(value);
+  if (/^(?:[\da-f]{2}){13,}$/.test(value)) return `${value.slice(0, 8)}… (${value.length / 2} bytes)`;
+  if (value.includes('"payload"')) {
+    try {
+      return short(JSON.parse(value));
+    } catch {
+      // It is no JSON.
+    }
+  }
+  return value.length > MAX_TEXT ? `${JSON.stringify(value.slice(0, MAX_TEXT))}…` : JSON.stringify(value);
 }

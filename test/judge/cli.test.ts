@@ -406,6 +406,27 @@ test('--jsonl prints every test on a line of its own, with its file and its oper
   assert.not.match(demanded.stdout, /"acceptable"/);
 });
 
+test('--jsonl prints a single test by its name', async () => {
+  const { stdout } = await run('--jsonl', '--only', 'session-1');
+  assert.is(stdout.split('\n').length, 2);
+  assert.is(JSON.parse(stdout).tcId, 1);
+});
+
+test('--text prints a step a line, what follows from it below, and long values by their beginning', async () => {
+  const { code, stdout } = await run('--text', '--only', 'session-1,requests-376,canonical-json-3');
+  assert.is(code, 0);
+  assert.match(
+    stdout,
+    /^canonical-json-3 CanonicalJson: a key that starts another: escaped \(KeyOrder, valid\)\n/,
+  );
+  assert.match(stdout, /\n {2}2\. receive {2}text: hello \{pubkey: "", peer: "hub::1", node_id: "hub-1"\}\n/);
+  assert.match(stdout, /\n {2}4\. psk {2}psk: \w{8}… \(32 bytes\)\n {5}> transmit {2}text: shake \{noise: /);
+  assert.match(
+    stdout,
+    /\n {2}3\. expire {2}at: 60000\n {5}> finish .*\n {5}> send {2}requestId: "b"\n {5}= deadline: 40000 /,
+  );
+});
+
 test('--jsonl stops when its reader closes the pipe', async () => {
   const child = start('--jsonl');
   let stderr = '';
@@ -421,7 +442,11 @@ test('--version prints the version of the package', async () => {
 });
 
 for (const [what, args, message] of [
-  ['nothing to judge', [], /expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl and --c/],
+  [
+    'nothing to judge',
+    [],
+    /expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text and --c/,
+  ],
   ['two things to judge', ['--listen', '--', 'x'], /expected one of/],
   ['a command without --', ['python3', 'adapter.py'], /unexpected python3: write -- before the command/],
   [
