@@ -154,12 +154,11 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
       'key=hub_key, **replaces)',
     ],
   ),
-  fault(
-    'hub-offers-kk-to-all',
-    'session',
-    'start, transmit.text.payload.noise.patterns has more items than are due',
-    [SESSION, 'if pattern != "KKpsk0" or client_key is not None]', 'if True]'],
-  ),
+  fault('hub-offers-kk-to-all', 'session', 'offer: a hub offers KKpsk0 to a client that it has not pinned', [
+    SESSION,
+    'if pattern != "KKpsk0" or client_key is not None]',
+    'if True]',
+  ]),
   fault('hub-takes-any-suite', 'session', 'negotiation: a hub takes a suite that it did not offer', [
     SESSION,
     'or self.suite not in self.suites:',
@@ -234,7 +233,7 @@ export const PYTHON_SESSION_FAULTS: readonly Fault[] = [
   fault(
     'salt-of-a-normalized-node-id',
     'psk session',
-    ['psk: the node id is normalized to NFC', 'node id: it is taken in NFC'],
+    ['psk: the node id is normalized to NFC', 'psk: the salt hashes the node id in NFC'],
     [
       'hub_protocol.py',
       'return hashlib.sha256(encode(node_id)).digest()',

@@ -63,7 +63,7 @@ class Question:
     def owns(self, id, session):
         if id is not None:
             return id in (self.id, self.continues)
-        return session is not None and (session == self.session or session.endswith(f":{self.session}"))
+        return session is not None and self.session in (session, session.partition(":")[2])
 
     def take(self, what, data, now, id=None):
         """Returns the part of the reply that is new."""

@@ -196,6 +196,8 @@ export function contradictsReassembly(
   { difference }: { readonly difference: Difference },
   cause: string,
 ): boolean {
+  if (cause === NEXT_DROPPED)
+    return events[0]?.type === 'message' && difference.where.startsWith('events[0]');
   if (cause === LOWER_FORGOTTEN) return maxMessage !== undefined && events[0]?.reason === 'too-large';
   if (!/^(?:cap|UTF-8): /.test(cause) || error !== undefined) return false;
   const isOrdinary = events.every(

@@ -89,10 +89,10 @@ const EMPTY_METADATA = 'binary: metadata of no bytes are refused; they count as 
 /** What metadata of no bytes are refused as. */
 const EMPTY_REFUSED: readonly unknown[] = ['bad-json', 'bad-metadata', 'bad-compression'];
 
-const isWithoutMetadata = ({ msgType, metadata, message }: Vector): boolean =>
-  metadata !== undefined &&
-  Object.keys(metadata).length === 0 &&
-  (msgType === BYTES || String(message).slice(2, 4) === '00');
+const isWithoutMetadata = ({ message }: Vector): boolean => {
+  const { head, from } = typeAt(bitsOf(String(message)));
+  return Number.parseInt(head.slice(from + 6, from + 14), 2) === 0;
+};
 
 const CHECKSUM = 'binary: the checksum of a zlib stream (Adler-32) is not compared; a wrong one is refused';
 const CUT_TAKEN = 'binary: a zlib stream that ends early is taken; it ends with a checksum of 4 bytes';
@@ -152,12 +152,16 @@ export function refutesReadingBinary(test: Vector, cause: string): boolean {
 const VERSION_0 =
   'binary: version 0 is refused; a message without a version has version 1, and both are read alike';
 
-/** A version or a type in the head that is refused or taken. */
-function mistakesInHead(digits: unknown, right: unknown, error: unknown): Causes {
-  const head = bitsOf(String(digits));
+/** The version in the head of a message, and where its type stands: 5 bits, then one for compression and 8 for the metadata. */
+function typeAt(head: string): { head: string; from: number; version: number | undefined } {
   const at = head.indexOf('1') + 1;
   const version = head[at] === '1' ? Number.parseInt(head.slice(at + 1, at + 9), 2) : undefined;
-  const from = at + (version === undefined ? 1 : 9);
+  return { head, from: at + (version === undefined ? 1 : 9), version };
+}
+
+/** A version or a type in the head that is refused or taken. */
+function mistakesInHead(digits: unknown, right: unknown, error: unknown): Causes {
+  const { head, from, version } = typeAt(bitsOf(String(digits)));
   const type = Number.parseInt(head.slice(from, from + 5), 2);
   if (right === 'reserved-code' && error === undefined && isReserved(type))
     return [`binary: the type ${type} is read; 11 and 13 to 31 are reserved, and refused`];
