@@ -33,7 +33,9 @@ export async function checkHandshake(test: Vector, ask: Ask): Promise<void> {
     if (!(error instanceof Failure)) throw error;
     // A message that could not be read leaves no bytes to compare, but few mistakes are made on one side only.
     const isUnknown = error.causes.length === 0 && !isTransport(error);
-    const causes = isUnknown ? causesOnOneSide('resp', transcript, indexOf(error)) : error.causes;
+    const causes = isUnknown
+      ? causesOnOneSide('resp', transcript, indexOf(error), isRefused(error))
+      : error.causes;
     throw narrowed(
       error,
       causes.filter((cause) => spares(cause, 'init', transcript)),
@@ -63,6 +65,8 @@ export function refutesHandshake(test: Vector, cause: string): boolean {
   const transcript = test as unknown as Transcript;
   return !(['init', 'resp'] as const).every((side) => spares(cause, side, transcript));
 }
+
+const isRefused = ({ difference }: Failure): boolean => difference.got.startsWith('the error');
 
 /** The index of the handshake message that failed. */
 function indexOf({ difference }: Failure): number {
@@ -238,7 +242,11 @@ async function explain(error: unknown, test: Vector, side: Side, ask: Ask): Prom
   // The implementation gets only reading wrong, on this side alone.
   const isReading =
     error.causes.length === 0 && !isTransport(error) && /^payload of message/.test(error.difference.where);
-  if (isReading) return narrowed(error, causesOnOneSide(side, test as unknown as Transcript, indexOf(error)));
+  if (isReading)
+    return narrowed(
+      error,
+      causesOnOneSide(side, test as unknown as Transcript, indexOf(error), isRefused(error)),
+    );
   return narrowed(error, causesLeftBy(other, test, error));
 }
 

@@ -191,12 +191,18 @@ export function preventsOpening(cause: string, side: Side, transcript: Transcrip
 }
 
 /** The known mistakes that change something on this side, though no message before this index, and nothing on the other. */
-export function causesOnOneSide(side: Side, transcript: Transcript, index: number): Causes {
+export function causesOnOneSide(
+  side: Side,
+  transcript: Transcript,
+  index: number,
+  isRefused: boolean,
+): Causes {
   const other = side === 'init' ? 'resp' : 'init';
   const right = handshakeWith({}, side, transcript).messages;
   const fits = (mistake: Mistake): boolean => {
     const { messages } = handshakeWith(mistake, side, transcript);
-    if (mistake.nonce !== undefined && mistake.only === undefined) return false; // made on both sides, by the cipher
+    // Made on both sides, by the cipher; or nothing opens.
+    if (mistake.nonce !== undefined && (mistake.only === undefined || !isRefused)) return false;
     if (isLater(mistake, transcript.pattern, index)) return false;
     const isRightBefore = messages.every((message, at) => at >= index || message === right[at]);
     const { cause } = mistake;
