@@ -1318,4 +1318,19 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '        value = json.loads(text,',
     '        import re\n        text = re.sub(r"\\\\u(?![0-9a-fA-F]{4})[^\\"]{4}", r"\\\\u0041", text)\n        value = json.loads(text,',
   ]),
+  fault(
+    'halves-joined-by-or',
+    'canonical-json',
+    'surrogates: the halves of an escaped pair are joined with |',
+    [
+      PROTOCOL,
+      '        value = json.loads(text,',
+      '        import re\n        pair = r"\\\\u([dD][89abAB][0-9a-fA-F]{2})\\\\u([dD][c-fC-F][0-9a-fA-F]{2})"\n        code = lambda found: 0x10000 | (int(found[1], 16) - 0xD800) << 10 | (int(found[2], 16) - 0xDC00)\n        text = re.sub(pair, lambda found: chr(code(found)), text)\n        value = json.loads(text,',
+    ],
+  ),
+  fault('hex-skips-blanks-and-colons', 'session', 'msg: hex is read without the blanks in it', [
+    PROTOCOL,
+    'return binascii.unhexlify(text)',
+    'return binascii.unhexlify(text.replace(" ", "").replace(":", ""))',
+  ]),
 ];

@@ -114,7 +114,7 @@ export const OPERATIONS: readonly Operation[] = [
   operation('reply', 'which events belong to a request, and what reply they make', 'session-ids'),
   operation('schedule', 'requests in flight and their deadlines', 'reply'),
   operation('policy', 'when to dial, how long to wait, when to ask a person'),
-  operation('link', 'a client across all its connections', 'session', 'schedule', 'policy'),
+  operation('link', 'a client across all its connections', 'session', 'session-ids', 'schedule', 'policy'),
   operation('encode-binary', 'types, metadata and payloads of binary messages, bit by bit'),
   operation('decode-binary', 'the same, compressed messages, and bytes that are not a binary message'),
   operation('argon2id', 'Argon2id with other parameters, if you implement it yourself', 'argon2id'),

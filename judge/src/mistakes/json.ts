@@ -48,6 +48,9 @@ const by = (keys: string[], standIn: (key: string) => string): string[] => {
 const PAIR = /[\u{10000}-\u{10ffff}]/gu;
 const lowered = (text: string): string =>
   text.replace(PAIR, (pair) => String.fromCodePoint(pair.codePointAt(0)! - 0x10000));
+/** The halves joined by |, so that characters of even planes lose the 0x10000. */
+const joined = (text: string): string =>
+  text.replace(PAIR, (pair) => String.fromCodePoint(0x10000 | (pair.codePointAt(0)! - 0x10000)));
 const replaced = (text: string): string => text.replace(PAIR, '\ufffd\ufffd');
 const escapeCode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 const escapeEach =
@@ -359,6 +362,12 @@ const STYLES: readonly Style[] = [
     when: hasEscapedPair,
     sort: (keys) => by(keys, lowered), // since it is made in reading
     string: lowered,
+  },
+  {
+    cause: 'surrogates: the halves of an escaped pair are joined with | after 0x10000; it is added',
+    when: hasEscapedPair,
+    sort: (keys) => by(keys, joined),
+    string: joined,
   },
   {
     cause: 'surrogates: each half of an escaped pair is replaced by U+FFFD; the two are one character',

@@ -131,6 +131,8 @@ const PARTS: readonly Part[] = [
           return text.length % 2 === 0 && pairsIn(text).every(isInt);
         },
         'without the white space in it': (value) => /^(?:[\da-f]{2})+$/i.test(value.replace(/\s/g, '')),
+        'without the blanks in it, such as with sodium_hex2bin and ": " to ignore': (value) =>
+          /^(?:[\da-f]{2})+$/i.test(value.replace(/[: ]/g, '')),
         'up to the first character that is no digit': (value) => /^[\da-f]{2}/i.test(value),
         'with 0x before it': (value) => /^(?:0x)?(?:[\da-f]{2})+$/i.test(value),
         'in lower case alone': (value) => /^(?:[\da-f]{2})*$/.test(value),
