@@ -1333,4 +1333,14 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'return binascii.unhexlify(text)',
     'return binascii.unhexlify(text.replace(" ", "").replace(":", ""))',
   ]),
+  fault('protocol-name-with-nul', 'session', 'prologue: a NUL follows the protocol name', [
+    SESSION,
+    'protocol.protocol_name(pattern, suite))',
+    'protocol.protocol_name(pattern, suite) + "\\0")',
+  ]),
+  fault('protocol-name-without-noise', 'session', 'prologue: it ends with the protocol name without Noise_', [
+    SESSION,
+    'protocol.protocol_name(pattern, suite))',
+    'protocol.protocol_name(pattern, suite)[6:])',
+  ]),
 ];

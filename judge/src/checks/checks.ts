@@ -259,7 +259,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
     'argon2id',
     ['password', 'salt', 'secret', 'associatedData', 'passes', 'memoryKiB', 'parallelism', 'length'],
     ['tag'],
-    { mistakesIn: mistakesInTag, contradicts: isOfOneLane },
+    { mistakesIn: mistakesInTag, contradicts: contradictsTag },
   ),
 };
 
@@ -280,13 +280,18 @@ function mistakesInPolicy({ flags, reply }: Vector, response: Fields): Causes {
 
 const LANES = 'Argon2id: tags are wrong with several lanes alone, in which a block may refer to another lane';
 
-/** The cause of a wrong tag, if those of one lane are right. */
+const TAG_64 =
+  'Argon2id: tags of exactly 64 bytes are wrong; up to 64 bytes they are one BLAKE2b (RFC 9106, section 3.3)';
+const isOf64 = (tag: string): boolean => tag.length === 2 * 64;
+
+/** The cause of a wrong tag, if those of one lane, or of other lengths, are right. */
 function mistakesInTag({ error, parallelism, tag }: Vector, response: Fields): Causes {
   const isTag = error === undefined && String(response.tag).length === tag.length;
-  return isTag && parallelism > 1 ? [LANES] : [];
+  return [...(isTag && parallelism > 1 ? [LANES] : []), ...(isTag && isOf64(tag) ? [TAG_64] : [])];
 }
 
-function isOfOneLane({ error, parallelism }: Vector, _failure: unknown, cause: string): boolean {
+function contradictsTag({ error, parallelism, tag }: Vector, _failure: unknown, cause: string): boolean {
+  if (cause === TAG_64) return error === undefined && !isOf64(tag);
   return cause === LANES && error === undefined && parallelism === 1;
 }
 

@@ -908,6 +908,26 @@ export interface MistakenPrologue {
   readonly prologue: Uint8Array;
 }
 
+/** What stands in a prologue in place of the protocol name. */
+export function mistakenNames(protocolName: string): { cause: string; name: string }[] {
+  const [pattern, suite] = protocolName.replace('Noise_', '').split(/_(.*)/) as [string, string];
+  const others = [
+    ['the protocol name without Noise_', `${pattern}_${suite}`],
+    ['the protocol name in lower case', protocolName.toLowerCase()],
+    ['the name of the pattern alone', pattern],
+    ['the name of the suite alone', suite],
+    ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
+    ['the protocol name without its last character', protocolName.slice(0, -1)],
+  ] as const;
+  return [
+    ...others.map(([words, name]) => ({
+      cause: `prologue: it ends with ${words}; it ends with the whole protocol name`,
+      name,
+    })),
+    { cause: 'prologue: a NUL follows the protocol name; nothing does', name: `${protocolName}\0` },
+  ];
+}
+
 /**
  * The prologues that known mistakes lead to: parts in another order, something between them, or a part written wrongly.
  * @param hello - the payload of HELLO, as JSON
@@ -945,20 +965,8 @@ export function* mistakenPrologues(
       prologue: utf8ToBytes(parts(RIGHT).join(separator)),
     };
   }
-  const [pattern, suite] = protocolName.replace('Noise_', '').split(/_(.*)/) as [string, string];
-  for (const [name, value] of [
-    ['the protocol name without Noise_', `${pattern}_${suite}`],
-    ['the protocol name in lower case', protocolName.toLowerCase()],
-    ['the name of the pattern alone', pattern],
-    ['the name of the suite alone', suite],
-    ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
-    ['the protocol name without its last character', protocolName.slice(0, -1)],
-  ] as const) {
-    yield {
-      cause: `prologue: it ends with ${name}; it ends with the whole protocol name`,
-      prologue: utf8ToBytes(parts(RIGHT).slice(0, 2).join('') + value),
-    };
-  }
+  for (const { cause, name } of mistakenNames(protocolName))
+    yield { cause, prologue: utf8ToBytes(parts(RIGHT).slice(0, 2).join('') + name) };
   const rightParts = parts(RIGHT).map((text) => utf8ToBytes(text));
   const lengths = (width: 2 | 4): Uint8Array[] =>
     rightParts.flatMap((part) => {
@@ -972,10 +980,6 @@ export function* mistakenPrologues(
       prologue: concatBytes(lengths(width)),
     };
   }
-  yield {
-    cause: 'prologue: a NUL follows the protocol name; nothing does',
-    prologue: utf8ToBytes(`${parts(RIGHT).join('')}\0`),
-  };
   yield {
     cause: 'prologue: it is one JSON array of its parts; nothing stands around them',
     prologue: canonicalJson([...payloads, protocolName]),

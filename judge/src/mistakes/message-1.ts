@@ -21,6 +21,7 @@ import {
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
+import { mistakenNames } from './json.ts';
 import { NoiseWithMistake, publicKeyOf } from './noise-with-mistake.ts';
 
 const EPHEMERAL = 32;
@@ -57,10 +58,6 @@ const UNSORTED = 'key order: keys are not sorted';
 
 const FIRST = 'it binds the first HELLO; the latest one before the HANDSHAKE counts';
 export const FIRST_BOUND: string = `prologue: ${FIRST}`;
-
-/** The words are those of a prologue that an adapter writes. */
-const NAME_CUT =
-  'prologue: it ends with the protocol name without its last character; it ends with the whole protocol name';
 
 const CANDIDATES: readonly Candidate[] = [
   {
@@ -146,7 +143,9 @@ export function mistakesInMessage1(steps: readonly Fields[], got: unknown): Caus
           : `prologue: it names ${other.pattern} where ${pattern} is used; the pattern that is used counts`,
       ];
     }
-    if (opened(...right, nameOf(pattern, suite).slice(0, -1)) !== undefined) return [NAME_CUT];
+    const names = mistakenNames(protocolName(pattern, suite));
+    const named = names.find(({ name }) => opened(...right, utf8ToBytes(name)) !== undefined);
+    if (named !== undefined) return [named.cause];
     const found = CANDIDATES.filter(
       ({ bind }) =>
         opened(...bind(hellos, offers, [whole('hello'), whole('shake')]), nameOf(pattern, suite)) !==
