@@ -603,7 +603,7 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'session-ids-by-their-end',
     'link',
     'orders: after `received` a link gives tell part where tell message is due',
-    ['question_scheduler.py', 'session.endswith(f":{self.session}")', 'session.endswith(self.session)'],
+    [QUESTIONS, 'self.session in (session, session.partition(":")[2])', 'session.endswith(self.session)'],
   ),
   fault(
     'failure-ends-a-question',

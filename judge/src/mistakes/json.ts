@@ -20,6 +20,7 @@ import {
 } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import type { Causes } from '../verdict.ts';
+import { mistakenNames } from './noise-mistakes.ts';
 import { DEPTH_SHORT } from './reading.ts';
 
 interface Style {
@@ -906,26 +907,6 @@ const RIGHT: Partial<Style> = {};
 export interface MistakenPrologue {
   readonly cause: string;
   readonly prologue: Uint8Array;
-}
-
-/** What stands in a prologue in place of the protocol name. */
-export function mistakenNames(protocolName: string): { cause: string; name: string }[] {
-  const [pattern, suite] = protocolName.replace('Noise_', '').split(/_(.*)/) as [string, string];
-  const others = [
-    ['the protocol name without Noise_', `${pattern}_${suite}`],
-    ['the protocol name in lower case', protocolName.toLowerCase()],
-    ['the name of the pattern alone', pattern],
-    ['the name of the suite alone', suite],
-    ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
-    ['the protocol name without its last character', protocolName.slice(0, -1)],
-  ] as const;
-  return [
-    ...others.map(([words, name]) => ({
-      cause: `prologue: it ends with ${words}; it ends with the whole protocol name`,
-      name,
-    })),
-    { cause: 'prologue: a NUL follows the protocol name; nothing does', name: `${protocolName}\0` },
-  ];
 }
 
 /**

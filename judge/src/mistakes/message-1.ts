@@ -21,7 +21,7 @@ import {
   utf8ToBytes,
 } from '../protocol.ts';
 import type { Causes } from '../verdict.ts';
-import { mistakenNames } from './json.ts';
+import { mistakenNames } from './noise-mistakes.ts';
 import { NoiseWithMistake, publicKeyOf } from './noise-with-mistake.ts';
 
 const EPHEMERAL = 32;

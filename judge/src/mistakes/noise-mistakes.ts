@@ -441,3 +441,23 @@ export const ONE_SIDED_MISTAKES: readonly Mistake[] = MISTAKES.filter(isOneSided
   { ...mistake, only: 'writing', cause: `${mistake.cause} (only in messages that it writes)` },
   { ...mistake, only: 'reading', cause: `${mistake.cause} (only in messages that it reads)` },
 ]);
+
+/** What stands in a prologue in place of the protocol name. */
+export function mistakenNames(protocolName: string): { cause: string; name: string }[] {
+  const [pattern, suite] = protocolName.replace('Noise_', '').split(/_(.*)/) as [string, string];
+  const others = [
+    ['the protocol name without Noise_', `${pattern}_${suite}`],
+    ['the protocol name in lower case', protocolName.toLowerCase()],
+    ['the name of the pattern alone', pattern],
+    ['the name of the suite alone', suite],
+    ['the protocol name without psk2 or psk0', protocolName.replace(/psk\d/, '')],
+    ['the protocol name without its last character', protocolName.slice(0, -1)],
+  ] as const;
+  return [
+    ...others.map(([words, name]) => ({
+      cause: `prologue: it ends with ${words}; it ends with the whole protocol name`,
+      name,
+    })),
+    { cause: 'prologue: a NUL follows the protocol name; nothing does', name: `${protocolName}\0` },
+  ];
+}
