@@ -161,7 +161,7 @@ export function keepAlive(socket: PingedSocket, every = 30_000): void {
   let isHeard = false;
   let before = backlogOf(socket);
   let patience = 0; // how many pings need no answer
-  const pings = setInterval(() => {
+  const check = (): void => {
     if (socket.readyState === WebSocket.CONNECTING) return; // the opening has a time of its own
     const backlog = backlogOf(socket);
     if (isHeard && backlog.waiting === 0) isAlive = true;
@@ -171,7 +171,9 @@ export function keepAlive(socket: PingedSocket, every = 30_000): void {
     isAlive = false;
     isHeard = false;
     if (socket.readyState === WebSocket.OPEN) socket.ping();
-  }, every);
+  };
+  // Not at once: with TLS, what another timer has just written waits until this turn of the event loop ends.
+  const pings = setInterval(() => setImmediate(check), every);
   socket.on('pong', () => {
     isAlive = true;
     patience = 0;

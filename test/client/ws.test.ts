@@ -455,6 +455,29 @@ for (const [rate, pinging, outcome] of [
   });
 }
 
+test('a client that sends something just before each ping is cut all the same if its hub is silent', async () => {
+  const pingEvery = 200;
+  const way = new SlowWay();
+  const { setInterval } = globalThis;
+  let client: Client | undefined;
+  globalThis.setInterval = ((run: () => void, time?: number) =>
+    setInterval(() => {
+      if (time === pingEvery) client?.send({ msg_type: 'bus', payload: {} }); // in the same turn of the event loop
+      run();
+    }, time)) as typeof setInterval;
+  try {
+    client = connect({ pingEvery }, { data_plane_endpoints: { wss: await way.open() } });
+    await client.ask('hello');
+    const ending = new Promise((resolve) => client!.on('close', ({ error }) => resolve(error.code)));
+    way.rate = 0;
+    assert.is(await soon(ending), 'dropped');
+  } finally {
+    globalThis.setInterval = setInterval;
+    client?.end();
+    way.close();
+  }
+});
+
 test('only the owner can read the keyring file, and nothing is left beside it', () => {
   const own = mkdtempSync(join(folder, 'own-'));
   const path = join(own, 'keyring.json');
