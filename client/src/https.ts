@@ -111,10 +111,12 @@ export function connect(options: NodeOptions): Client {
         reject(new Refusal(causeOfOpening(error, sent.socket?.connecting === false))),
       );
       // Not as an option: Node.js loses a request, with its signal, whose response comes before all of the request was written.
-      signal.addEventListener('abort', () => {
+      const giveUp = (): void => {
         reject(new Refusal(causeOfSilence(sent.socket?.connecting === false)));
         sent.destroy();
-      });
+      };
+      signal.addEventListener('abort', giveUp);
+      sent.on('close', () => signal.removeEventListener('abort', giveUp)); // it would keep the response as long as the signal
       sent.end(body);
     });
   }

@@ -1,5 +1,6 @@
 /** The client over HTTPS, at a hub that keeps messages until it is polled, and at servers that are no hub. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
 import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -443,6 +444,25 @@ test('the connection to the server gathers no listeners with its requests', asyn
   for (let i = 0; i < 12; i++) await client.ask('hello');
   process.off('warning', note);
   assert.equal(warnings, []);
+});
+
+test('keeps no response until the time limit of its request is over', async () => {
+  const { timeout } = AbortSignal;
+  const signals: AbortSignal[] = [];
+  AbortSignal.timeout = (time) => {
+    const signal = timeout.call(AbortSignal, time);
+    signals.push(signal);
+    return signal;
+  };
+  try {
+    const hub = new Hub();
+    const client = dial(await serve((path, fields) => hub.answer(path, fields)));
+    for (let i = 0; i < 3; i++) await client.ask('hello');
+  } finally {
+    AbortSignal.timeout = timeout;
+  }
+  const listeners = signals.slice(0, -1).flatMap((signal) => getEventListeners(signal, 'abort'));
+  assert.equal([signals.length > 6, listeners], [true, []]);
 });
 
 test('trusts the authority that ca names', async () => {
