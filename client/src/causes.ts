@@ -317,17 +317,23 @@ export function readRetryAfter(header: string | undefined): number {
   return Math.max(0, pause || 0); // NaN if it is neither
 }
 
+const CERTIFICATES = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?(?=-----BEGIN|$)/gs;
+
 /**
- * Reads a certificate authority on Node.js, whose TLS reads nothing from what is no certificate, and then trusts nobody.
+ * Reads a certificate authority, or several, on Node.js, whose TLS reads nothing from what is no certificate, nor what comes after it,
+ * and then trusts nobody. It needs each to begin on a line of its own, which files that were put together may not do.
  * @param contents - PEM or DER
- * @returns PEM; `undefined` if it is no certificate
+ * @returns PEM; `undefined` if it is no certificate, or one of several is none
  */
 export function readCertificate(contents: string | Uint8Array): string | undefined {
   const { X509Certificate } = process.getBuiltinModule('node:crypto');
   try {
-    const certificate = new X509Certificate(contents);
-    const text = Buffer.from(contents as Uint8Array).toString();
-    return text.includes('-----BEGIN') ? text : certificate.toString();
+    const each = Buffer.from(contents as Uint8Array)
+      .toString()
+      .match(CERTIFICATES);
+    if (each === null) return new X509Certificate(contents).toString();
+    for (const pem of each) new X509Certificate(pem);
+    return each.join('\n');
   } catch {
     return undefined;
   }

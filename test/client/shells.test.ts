@@ -574,7 +574,8 @@ for (const entry of ENTRIES) {
       const hub = await AnyHub.start(tls);
       hubs.push(hub);
       const { raw } = new X509Certificate(tls.ca);
-      for (const ca of ['', 'hub/ca.pem', raw.toString(), tls.ca.replace('M', '*')]) {
+      const torn = tls.ca.replace('M', '*');
+      for (const ca of ['', 'hub/ca.pem', raw.toString(), torn, `${tls.ca}\n${torn}`]) {
         assert.throws(
           () => clients.push(CONNECT[entry]({ ...leastOptions(entry, hub, `${entry}-ca`), ca } as never)),
           ({ code, message }: LocalError) =>

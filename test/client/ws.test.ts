@@ -244,6 +244,11 @@ test('trusts the authority that its own options name, and not that of the client
   assert.equal(causes, ['certificate-refused']);
 });
 
+test('trusts each authority of several, also without a line break between them', async () => {
+  const { ca } = await localhostCertificate();
+  await connect({ ca: ca.trim() + tls.ca }).next(isReady);
+});
+
 test('parses the certificate of the authority once, however often it connects', async () => {
   const { createSecureContext } = tlsModule;
   const parsed: unknown[] = [];
