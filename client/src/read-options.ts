@@ -62,7 +62,7 @@ export function readNodeOptions(options: NodeOptions): NodeOptions {
   const given = readConnectOptions(options, NODE_OPTIONS);
   if (given.ca === undefined) return given;
   const ca = readCertificate(given.ca);
-  if (ca !== undefined) return { ...given, ca };
+  if (ca !== undefined) return Object.assign(given, { ca }); // another object would inherit options
   throw new LocalError(
     'bad-argument',
     '"ca" expected a certificate as PEM: pass what is in its file, not the path, and convert other forms, such as DER, to PEM',

@@ -4,6 +4,7 @@ import { parseSync } from '@swc/core';
 import { createKeyring, type Keyring, parseIdentity, serializeKeyring } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import type { Client, ConnectOptions, Traced } from 'hub-protocol-client';
 import { connect as websocket } from 'hub-protocol-client';
 import { connect as browser } from 'hub-protocol-client/browser';
@@ -215,7 +216,13 @@ function polluted<T>(field: string, value: unknown, run: () => T): T {
   }
 }
 
-for (const [name, connect, options] of ENTRIES) {
+const { ca } = await localhostCertificate();
+for (const [name, connect, options] of [
+  ...ENTRIES,
+  ...ENTRIES.slice(0, 3).map(
+    ([name, connect, options]) => [`${name} with a ca`, connect, { ...options, ca }] as const,
+  ),
+]) {
   test(`${name} reads no option from Object.prototype`, () => {
     const plain = parseIdentity(
       JSON.parse(
