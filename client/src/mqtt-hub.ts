@@ -4,6 +4,7 @@
  */
 import mqtt, { type MqttClient } from 'mqtt';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { readAuthority } from './read-options.ts';
 
 /** A broker, and the hub's account there. */
 export interface BrokerAccount {
@@ -51,12 +52,13 @@ interface Peer {
  * Starts a hub. When it loses the broker, all its sessions end, and it connects again.
  * @param options - the clients, what to do with their messages, and the broker
  * @returns the hub, when it is connected to the broker
- * @throws LocalError as `createHub`; the error of `mqtt` if it cannot connect to the broker
+ * @throws LocalError as `createHub`, and for `broker.ca`; the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   assertServes(options);
   const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000 } = options;
-  const { url, ...account } = broker;
+  const { url, ca: given, ...account } = broker;
+  const ca = readAuthority(given, 'broker.ca');
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();
   let connection: MqttClient;
@@ -102,6 +104,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const open = async (): Promise<void> => {
     const settings = {
       ...account,
+      ...(ca !== undefined && { ca }),
       clientId: `hub-${nodeId}`,
       reconnectPeriod: 0,
       connectTimeout: ANSWER_TIMEOUT,

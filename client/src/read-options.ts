@@ -60,12 +60,19 @@ const DAY = 86_400_000;
 /** @throws LocalError `bad-argument` */
 export function readNodeOptions(options: NodeOptions): NodeOptions {
   const given = readConnectOptions(options, NODE_OPTIONS);
-  if (given.ca === undefined) return given;
-  const ca = readCertificate(given.ca);
-  if (ca !== undefined) return Object.assign(given, { ca }); // another object would inherit options
+  return Object.assign(given, { ca: readAuthority(given.ca, 'ca') }); // another object would inherit options
+}
+
+/**
+ * @param name - of the option
+ * @throws LocalError `bad-argument`
+ */
+export function readAuthority(ca: string | undefined, name: string): string | undefined {
+  const pem = ca === undefined ? undefined : readCertificate(ca);
+  if (ca === undefined || pem !== undefined) return pem;
   throw new LocalError(
     'bad-argument',
-    '"ca" expected a certificate as PEM: pass what is in its file, not the path, and convert other forms, such as DER, to PEM',
+    `"${name}" expected a certificate as PEM: pass what is in its file, not the path, and convert other forms, such as DER, to PEM`,
   );
 }
 

@@ -264,6 +264,13 @@ test('a hub that could serve nobody goes to no broker', async () => {
   assert.equal([error.code, broker.connections], ['bad-length', connections]);
 });
 
+test('a hub refuses a ca of the broker that is no certificate', async () => {
+  const account = { url: 'mqtts://localhost:1', username: 'hub', password: 'secret', ca: 'ca.pem' };
+  const error = await soon(start({ broker: account }).catch((reason) => reason));
+  assert.is(error.code, 'bad-argument');
+  assert.match(error.message, /^"broker\.ca" expected a certificate as PEM: /);
+});
+
 test('trusts the authority that ca names, and no other', async () => {
   const { ca, ...own } = await localhostCertificate();
   const secure = await startBroker({ tls: own, base: BASE, accounts, hub: 'hub' });
