@@ -333,7 +333,7 @@ export function readCertificate(contents: string | Uint8Array): string | undefin
       .match(CERTIFICATES);
     if (each === null) return new X509Certificate(contents).toString();
     for (const pem of each) new X509Certificate(pem);
-    return each.join('\n');
+    return each.map((pem) => pem.trim()).join('\n');
   } catch {
     return undefined;
   }
