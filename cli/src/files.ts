@@ -187,7 +187,7 @@ export function placeOf(path: string, what: string = path): string {
   }
   const directory = dirname(path);
   try {
-    return join(realpathSync(directory), basename(path));
+    return join(realpathSync.native(`${directory}/`), basename(path)); // the slash: a file is no directory
   } catch (error) {
     throw new CannotRun(`cannot write ${what} to the directory ${directory}: ${reasonOf(error)}`);
   }

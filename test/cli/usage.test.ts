@@ -108,6 +108,10 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     'cannot write the keyring to the directory D/none: there is no such file. Is the path right?',
   ],
   [
+    'ask D/wss-only hello --keyring D/identity/keyring',
+    'cannot write the keyring to the directory D/identity: a part of its path is not a directory',
+  ],
+  [
     'ask D/wss-only hello --keyring D/folder',
     'cannot use the keyring D/folder: it is a directory. Name a file in it',
   ],
