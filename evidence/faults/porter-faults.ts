@@ -1343,4 +1343,24 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     'protocol.protocol_name(pattern, suite))',
     'protocol.protocol_name(pattern, suite)[6:])',
   ]),
+  fault(
+    'tail-delivered',
+    'reassemble',
+    'cap: the end of a message that is too long is delivered as a message',
+    [
+      PROTOCOL,
+      '            self.buffer.clear()  # the message is dropped, and the session goes on',
+      '            self.buffer, self.length = bytearray(), 0',
+    ],
+  ),
+  fault('escape-with-sign', 'canonical-json', 'JSON: a sign among the digits after \\u is accepted', [
+    PROTOCOL,
+    '        value = json.loads(text,',
+    '        import re\n        text = re.sub(r"\\\\u[+-]([0-9a-fA-F]{3})", r"\\\\u0\\1", text)\n        value = json.loads(text,',
+  ]),
+  fault('low-order-key-blamed', 'handshake', 'low-order key: it is told as a static key that does not open', [
+    PROTOCOL,
+    '            self.failure = "low-order-key"',
+    '            self.failure = "static-key-not-authentic" if brings_static_key and isinstance(self.state.rs, Empty) else "low-order-key"',
+  ]),
 ];

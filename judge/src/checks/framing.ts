@@ -96,6 +96,7 @@ const LOWER_IGNORED =
   'cap: the lower limit is not applied; what is longer is dropped, as more than 32 MiB are';
 const NEXT_DROPPED =
   'cap: after a message that was too long, the next one is dropped, too; each is counted by itself';
+const TAIL = 'cap: the end of a message that is too long is delivered as a message; all of it is dropped';
 const ONE_MORE = 'cap: a message one byte longer than the limit is delivered; it is dropped';
 const LOWER_FORGOTTEN = 'cap: the lower limit is forgotten after the first message; it holds for every one';
 
@@ -166,6 +167,8 @@ function mistakesInReassembly({ events, error, frames, maxMessage }: Vector, res
   const inMessages = mistakesInMessages(events, got, frames);
   if (inMessages.length > 0) return inMessages;
   if (expected?.reason === 'not-utf8') return got[index]?.type === 'message' ? [DELIVERED] : [ENDED];
+  const isTail = expected?.reason === 'too-large' && got[index]?.type === 'message';
+  if (isTail && Number(got[index]!.length) < Number(expected.length)) return [TAIL];
   if (maxMessage !== undefined) {
     const isDelivered = expected?.reason === 'too-large' && got[index]?.type === 'message';
     if (!isDelivered) return []; // it does not show the cap of 32 MiB

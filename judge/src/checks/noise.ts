@@ -355,6 +355,8 @@ const NO_STATIC_KEY =
   'KKpsk0: a message that does not open is told as its static key; both keys are known before, and messages have payloads alone';
 const STATIC_KEY_BLAMED =
   'handshake: a payload that does not open is told as the static key, although that has opened; each sealed part has a tag and a code of its own';
+const LOW_ORDER_BLAMED =
+  'low-order key: it is told as a static key that does not open; the key is refused before anything is opened with it';
 const SHORT_OPENED =
   'lengths: a handshake message is opened although it is shorter than its parts; each sealed part has a tag of 16 bytes, an empty payload too';
 const SHORT_1_OPENED =
@@ -367,6 +369,7 @@ const OF_CODES: readonly string[] = [NO_STATIC_KEY, STATIC_KEY_BLAMED, SHORT_OPE
 function mistakesInCode(test: Vector, got: unknown): Causes {
   const isOfStatic = test.error === 'payload-not-authentic' && got === 'static-key-not-authentic';
   if (isOfStatic) return test.pattern === 'KKpsk0' ? [NO_STATIC_KEY, STATIC_KEY_BLAMED] : [STATIC_KEY_BLAMED];
+  if (test.error === 'low-order-key' && got === 'static-key-not-authentic') return [LOW_ORDER_BLAMED];
   if (test.error !== 'message-too-short' || !OF_OPENING.includes(got)) return [];
   return isOfMessage1(test) ? [SHORT_1_OPENED, SHORT_OPENED] : [SHORT_OPENED];
 }

@@ -755,6 +755,10 @@ const LENIENCIES: readonly { readonly cause: string; fix(text: string): string }
     fix: (text) => text.replace(/\\u(?:[ \t+-][\da-f]{3}|0x[\da-f]{2})/gi, '\\u0041'),
   },
   {
+    cause: 'a sign among the digits after \\u is accepted (ParseInt of Go); they are four hex digits',
+    fix: (text) => text.replace(/\\u[+-][\da-f]{3}/gi, '\\u0041'),
+  },
+  {
     cause: 'anything after \\u counts as four digits; they are hex digits',
     fix: (text) => text.replace(/\\u(?![\da-f]{4})[^"]{4}/gi, '\\u0041'),
   },
