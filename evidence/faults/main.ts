@@ -1,7 +1,7 @@
 /**
  * Plants faults in this library and in the Python port, one at a time, and shows what the judge says of each.
  *
- *     evidence/faults/run                every fourth fault in the library, and every tenth of the others, which take longer
+ *     evidence/faults/run                every sixth fault in the library, and every 15th of the others, which take longer
  *     evidence/faults/run --every        all faults
  *     evidence/faults/run --all          all faults, in every operation and every scene
  *     evidence/faults/run --only NAME,…  these faults, with the report's words
@@ -53,7 +53,7 @@ const isWhole = options.every || options.all || options.write || names !== undef
 const tasks: Task[] = Object.entries(LISTS).flatMap(([place, faults]) =>
   faults
     .filter(({ name }) => names === undefined || names.includes(name))
-    .filter((_fault, index) => isWhole || index % (place === 'library' ? 4 : 10) === 0)
+    .filter((_fault, index) => isWhole || index % (place === 'library' ? 6 : 15) === 0)
     .map((fault) => ({ place: place as Place, fault })),
 );
 
