@@ -363,7 +363,13 @@ const SHORT_1_OPENED =
   'lengths: message 1 of XXpsk2 is read without a tag, as in XX; with a psk its payload is sealed, and it has 48 bytes or more';
 
 /** Causes of a wrong code alone. */
-const OF_CODES: readonly string[] = [NO_STATIC_KEY, STATIC_KEY_BLAMED, SHORT_OPENED, SHORT_1_OPENED];
+const OF_CODES: readonly string[] = [
+  NO_STATIC_KEY,
+  STATIC_KEY_BLAMED,
+  LOW_ORDER_BLAMED,
+  SHORT_OPENED,
+  SHORT_1_OPENED,
+];
 
 /** What the wrong code for the last message says. */
 function mistakesInCode(test: Vector, got: unknown): Causes {
