@@ -438,7 +438,7 @@ for (const [rate, pinging, outcome] of [
   [50_000, 'a hub', 'stays connected while its client slowly sends what waits before its pongs'],
 ] as const) {
   test(`${pinging} ${outcome}`, async () => {
-    const pingEvery = 1000;
+    const pingEvery = 700;
     if (pinging === 'a hub') await restart(hubStatic, { pingEvery });
     const way = new SlowWay();
     const client = connect(pinging === 'a client' ? { pingEvery } : {}, {
