@@ -67,7 +67,7 @@ const PROGRAMS: readonly Program[] = [
   {
     question: 'Does the judge name the mistake of a faulty port?',
     command: 'evidence/faults/run',
-    time: 'three minutes; ten with `--every`. Needs Python 3.11',
+    time: 'two minutes; ten with `--every`. Needs Python 3.11',
     page: 'docs/evidence/faults.md',
     parts: ['faults'],
   },

@@ -1,6 +1,7 @@
 /** Sends every vector to an adapter and collects the verdicts. */
 import { type Adapter, AdapterError, type Fields } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
+import { start } from './difference.ts';
 import { NAN_ACCEPTED } from './mistakes/json.ts';
 import { applies, type Profile, readProfile } from './profile.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
@@ -242,5 +243,5 @@ function short(value: unknown): string {
       // It is no JSON.
     }
   }
-  return value.length > MAX_TEXT ? `${JSON.stringify(value.slice(0, MAX_TEXT))}…` : JSON.stringify(value);
+  return start(JSON.stringify(value), MAX_TEXT);
 }

@@ -461,32 +461,29 @@ test('chat shows what a hub says unasked, and no other event of its bus', async 
   assert.equal([code, stdout], [1, 'hub: Good morning.\n']);
 });
 
-test('ask does not wait for a second connection', async () => {
+/** What rejects at the second call of `connected`. */
+function onlyOnce(): { again: Promise<never>; connected: () => void } {
   let connections = 0;
   let reject = (_: Error): void => {};
   const again = new Promise<never>((...settle) => {
     [, reject] = settle;
   });
-  const there = await playHub(
-    'hub-1',
-    (_event, _say, socket) => socket.terminate(),
-    () => ++connections > 1 && reject(new Error('it connects again')),
-  );
+  const connected = (): void => {
+    if (++connections > 1) reject(new Error('it connects again'));
+  };
+  return { again, connected };
+}
+
+test('ask does not wait for a second connection', async () => {
+  const { again, connected } = onlyOnce();
+  const there = await playHub('hub-1', (_event, _say, socket) => socket.terminate(), connected);
   const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
   assert.is((await Promise.race([asked, again])).code, 1);
 });
 
 test('ask does not wait for a hub that goes when the PSK is derived', async () => {
-  let connections = 0;
-  let reject = (_: Error): void => {};
-  const again = new Promise<never>((...settle) => {
-    [, reject] = settle;
-  });
-  const there = await playHub(
-    'hub-1',
-    () => {},
-    () => ++connections > 1 && reject(new Error('it connects again')),
-  );
+  const { again, connected } = onlyOnce();
+  const there = await playHub('hub-1', () => {}, connected);
   forgetPsk(there.replace('.json', '.keyring.json'));
   played[0]!.on('connection', (socket) => socket.prependListener('message', () => socket.terminate())); // message 1
   const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
