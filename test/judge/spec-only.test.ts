@@ -258,6 +258,34 @@ test('lets a port compare the pin late, and write JSON again, with --spec-only',
   assert.is((await runVector(changed!, adapter)).result, 'failed');
 });
 
+test('takes a HANDSHAKE with all eight fields, as HiveMind writes it, and no HELLO with four (P-24)', async () => {
+  const nulls = { node: null, target_site_id: null, target_pubkey: null, source_peer: null };
+  const four = ({ msg_type, payload, metadata, route }: Fields): Fields => ({
+    msg_type,
+    payload,
+    metadata,
+    route,
+  });
+  const failedOf = async (type: string, change: (envelope: Fields) => Fields): Promise<number> => {
+    let count = 0;
+    for (const task of listTasks(['session'], true).filter(({ test }) =>
+      test.flags.includes('FirstContact'),
+    )) {
+      const answer = createAdapter(nodeCrypto);
+      const send = async (request: Fields): Promise<Fields> =>
+        JSON.parse(JSON.stringify(answer({ id: 1, ...request })), (name, value) => {
+          const envelope = name === 'text' && JSON.parse(value);
+          return envelope?.msg_type === type ? JSON.stringify(change(envelope)) : value;
+        });
+      const { result } = await runVector(task, { send, stop: async () => {} }, true);
+      if (result === 'failed') count++;
+    }
+    return count;
+  };
+  assert.is(await failedOf('shake', (envelope) => ({ ...envelope, ...nulls })), 0);
+  assert.ok((await failedOf('hello', four)) > 0);
+});
+
 /** Files in which a port may decide otherwise. */
 const CHANNEL = 'src/session/channel.ts';
 const CLIENT = 'src/session/client-handshake.ts';

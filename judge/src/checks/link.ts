@@ -5,6 +5,7 @@ import { hubsIn } from '../mistakes/reading.ts';
 import { bytesToUtf8, hexToBytes, nodeCrypto } from '../protocol.ts';
 import type { Vector } from '../vectors.ts';
 import { type Ask, type Causes, checkFields, checkRefusal, Failure } from '../verdict.ts';
+import { withNulls } from './session.ts';
 
 export async function checkLink({ options, steps, results, keys }: Vector, ask: Ask): Promise<void> {
   const response = await ask({ op: 'link', options, steps });
@@ -427,10 +428,12 @@ function mistakesInKeys(right: Fields, wrong: Fields): Causes {
     );
 }
 
-/** The results with the JSON of sealed messages opened, since its fields and white space may differ. */
+/** The results with the JSON of sealed messages opened, since its fields and white space may differ, as may those of a HANDSHAKE. */
 function opened(results: unknown, keys: { [connection: string]: string }): Fields[] {
   const counters: { [connection: string]: number } = {};
   const open = (order: Fields | null): Fields | null => {
+    if (order?.do === 'write' && order.envelope !== undefined)
+      return { ...order, envelope: withNulls(order.envelope) };
     if (order?.do !== 'write' || typeof order.bytes !== 'string') return order;
     const connection = String(order.connection);
     const counter = counters[connection] ?? 0;
