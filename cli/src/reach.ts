@@ -10,6 +10,7 @@ import {
   type Finding,
   type Place,
   sentenceOfCause,
+  socketOptions,
 } from 'hub-protocol-client/causes';
 import { clientId, deriveTopics, headerOf, type Identity, packet } from 'hub-protocol-judge/internals';
 import { createWebSocketStream, WebSocket } from 'ws';
@@ -91,9 +92,9 @@ export async function resolveHost(server: Server): Promise<string[]> {
 }
 
 export function openSocket(server: Server): Promise<Socket> {
-  const { host, port } = server;
+  const { host, port, timeout } = server;
   return within(server, LATE, (done, fail) => {
-    const socket = connectTcp({ host, port });
+    const socket = connectTcp({ host, port, ...socketOptions(timeout) });
     socket.once('connect', () => done(socket)).on('error', fail);
     return () => socket.destroy();
   });
@@ -214,8 +215,8 @@ export async function logOn(socket: Duplex, identity: Identity, server: Server):
 }
 
 /** A broker's MQTT over WebSocket. */
-export function overWebSocket({ url, ca }: Server): Duplex {
-  const socket = new WebSocket(url, ['mqtt'], { ca, maxPayload: MOST_OF_BROKER });
+export function overWebSocket({ url, ca, timeout }: Server): Duplex {
+  const socket = new WebSocket(url, ['mqtt'], { ca, maxPayload: MOST_OF_BROKER, ...socketOptions(timeout) });
   return createWebSocketStream(socket);
 }
 

@@ -57,16 +57,27 @@ const OF_CERTIFICATE =
 /** The codes for a server that does not speak TLS, HTTP, or the protocol of WebSocket, as far as they are not in the table. */
 const OF_ANOTHER_SERVER = /^(ERR_SSL_|HPE_|WS_ERR_)/;
 
+/** Of the addresses of one name, the one that answered says more than one without a route. */
+const TELLING = ['ECONNREFUSED', 'ETIMEDOUT'];
+
+interface Coded {
+  readonly code?: unknown;
+  readonly cause?: { readonly code?: unknown };
+  /** Of an AggregateError: one for each address of a name. */
+  readonly errors?: readonly unknown[];
+}
+
 /**
  * Reads the error of a connection that could not be made: of a socket, of an HTTP request, or of `fetch`.
  * @returns `undefined` if the error has no code
  */
 export function causeOf(error: unknown): Finding | undefined {
-  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } };
-  const platformCode = [code, Object(cause).code].find(
+  const { code, cause, errors = [] } = Object(error) as Coded;
+  const codes = [...errors.map((each) => Object(each).code), code, Object(cause).code].filter(
     (given) => typeof given === 'string' && CODE.test(given),
-  );
-  if (typeof platformCode !== 'string') return undefined;
+  ) as string[];
+  const platformCode = TELLING.find((known) => codes.includes(known)) ?? codes[0];
+  if (platformCode === undefined) return undefined;
   return { cause: SENTENCES[platformCode]?.[0] ?? causeOfKind(platformCode), platformCode };
 }
 
@@ -93,6 +104,15 @@ export function causeOfSilence(isConnected: boolean): Finding {
 /** How long to wait for the other side to answer, in milliseconds: less than the deadline for its HELLO, which says less. */
 export function openingTimeout(deadlines: { readonly 'awaiting-hello'?: number | undefined } = {}): number {
   return Math.ceil((2 / 3) * (deadlines['awaiting-hello'] ?? 30_000));
+}
+
+/**
+ * The options of every socket: how long each address of a name may take before the next one is tried. The quarter second of Node.js is
+ * less than a slow line takes for an answer, or any line for a packet that is sent again, so that no address would ever be reached.
+ * @param timeout - how long the connection may take, in milliseconds
+ */
+export function socketOptions(timeout: number): { readonly autoSelectFamilyAttemptTimeout: number } {
+  return { autoSelectFamilyAttemptTimeout: Math.min(5000, Math.ceil(timeout / 4)) };
 }
 
 function causeOfKind(platformCode: string): Cause {

@@ -16,6 +16,7 @@ import {
   openingTimeout,
   placeOf,
   readRetryAfter,
+  socketOptions,
 } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
@@ -67,10 +68,11 @@ export function connect(options: NodeOptions): Client {
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;
-  const agent = tls ? new https.Agent({ keepAlive: true, ca }) : new http.Agent({ keepAlive: true });
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
   const longest =
     policy?.deadlines?.['awaiting-hello'] === undefined ? REQUEST_TIMEOUT : openingTimeout(policy.deadlines);
+  const kept = { keepAlive: true, ...socketOptions(longest) };
+  const agent = tls ? new https.Agent({ ...kept, ca }) : new http.Agent(kept);
   // The hub distinguishes connections only by the access key, so one begins when the last request of the previous one is
   // done.
   let earlier: Promise<void> = Promise.resolve();

@@ -1,11 +1,12 @@
 /** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/reference/mqtt.md has the reasons for the order of things. */
+import { connect as connectTcp } from 'node:net';
 import { clientId, deriveTopics, presence } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
+import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type IClientOptions, MqttClient } from 'mqtt';
 import { addressOf } from './address.ts';
 import type { Advice } from './advice.ts';
 import { budgetOf } from './budget.ts';
-import { causeOfOpening, openingTimeout, placeOf } from './causes.ts';
+import { causeOfOpening, openingTimeout, placeOf, socketOptions } from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
@@ -59,6 +60,7 @@ export function connect(options: NodeOptions): Client {
   const { will, online, offline } = presence(topics);
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
+  const timeout = openingTimeout(policy?.deadlines);
   const place = placeOf(url, 'broker');
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice: Advice = {
@@ -69,8 +71,9 @@ export function connect(options: NodeOptions): Client {
   function open({ send, opened, received, closed }: Connection): Transport {
     let isConnected = place.scheme.startsWith('ws'); // whether more than a socket has failed
     let isOpen = false;
-    const broker = mqtt.connect(url, {
-      connectTimeout: openingTimeout(policy?.deadlines),
+    const broker = connectTo(url, {
+      connectTimeout: timeout,
+      ...socketOptions(timeout),
       ...(ca !== undefined && { ca }),
       username,
       password,
@@ -79,7 +82,7 @@ export function connect(options: NodeOptions): Client {
       clean: true, // this session cannot use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
-      wsOptions: { maxPayload: budget.packet },
+      wsOptions: { maxPayload: budget.packet, ...socketOptions(timeout) },
     });
     limitPackets(broker, budget.packet);
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
@@ -149,6 +152,17 @@ export function connect(options: NodeOptions): Client {
     place,
   });
   return client.on('connect', () => sayOnline());
+}
+
+/** Connects as MQTT.js does, which passes no options to a socket without TLS. */
+function connectTo(url: string, options: IClientOptions): MqttClient {
+  const { protocol, hostname, port } = new URL(url);
+  if (protocol !== 'mqtt:') return mqtt.connect(url, options);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return new MqttClient(
+    () => connectTcp({ ...socketOptions(options.connectTimeout!), host, port: Number(port || 1883) }),
+    options,
+  );
 }
 
 /**

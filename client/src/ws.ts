@@ -4,7 +4,14 @@ import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf } from './address.ts';
 import { budgetOf } from './budget.ts';
-import { causeOfOpening, causeOfSilence, openingTimeout, placeOf, readRetryAfter } from './causes.ts';
+import {
+  causeOfOpening,
+  causeOfSilence,
+  openingTimeout,
+  placeOf,
+  readRetryAfter,
+  socketOptions,
+} from './causes.ts';
 import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
@@ -46,11 +53,13 @@ export function connect(options: NodeOptions): Client {
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const keyring = KeyringFile.of(given.keyring, identity.accessKey);
+  const timeout = openingTimeout(policy?.deadlines);
 
   function open({ received, closed }: Connection): Transport {
     let isConnected = false;
     let isOpen = false;
     const socket = new WebSocket(authorized, {
+      ...socketOptions(timeout),
       ...(ca !== undefined && { ca, secureContext: trusting(ca) }), // Bun takes the former only
       maxPayload: budget.frame,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
@@ -67,7 +76,7 @@ export function connect(options: NodeOptions): Client {
     keepAlive(socket, pingEvery);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     // The option handshakeTimeout does not count while TLS is agreed.
-    const late = setTimeout(() => closed(causeOfSilence(isConnected)), openingTimeout(policy?.deadlines));
+    const late = setTimeout(() => closed(causeOfSilence(isConnected)), timeout);
     socket.on('open', () => {
       isOpen = true;
       clearTimeout(late);

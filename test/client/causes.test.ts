@@ -3,6 +3,7 @@
  * hides, the sentence says.
  */
 import { spawn } from 'node:child_process';
+import dns from 'node:dns';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -42,6 +43,7 @@ import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
+import { openSocket } from '../../cli/src/reach.ts';
 import { impatient, soon, until } from './world.ts';
 
 // A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
@@ -76,12 +78,16 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port of a program that accepts no connection, with as many as its queue holds: Linux answers no other one. */
-async function fullPort(): Promise<number> {
+/**
+ * A port of a program that accepts no connection, with as many as its queue holds: Linux answers no other one.
+ * @param time - after which the program is a web server, in milliseconds
+ */
+async function fullPort(time = Number.POSITIVE_INFINITY): Promise<number> {
   const program = `
-    const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+    const answer = (socket) => socket.on('error', () => {}).end('HTTP/1.1 404 PEER-TEXT\\r\\n\\r\\n');
+    const server = require('node:net').createServer(answer).listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
       require('node:fs').writeSync(1, String(server.address().port));
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${time});
     });`;
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   closers.push(() => child.kill('SIGKILL'));
@@ -344,7 +350,7 @@ const OLD_OFFER = JSON.stringify({
 /** As behind a firewall that drops packets. */
 const UNANSWERED: readonly Omit<Row, 'transport'>[] =
   process.platform === 'linux'
-    ? [{ what: 'no answer', port: fullPort, code: 'not-reachable', platformCodes: ['ETIMEDOUT'] }]
+    ? [{ what: 'no answer', port: () => fullPort(), code: 'not-reachable', platformCodes: ['ETIMEDOUT'] }]
     : [];
 
 const ROWS: readonly Row[] = [
@@ -663,6 +669,44 @@ test('the code of an error counts before that of its cause, if it is a code', ()
   }
   for (const none of [undefined, null, 'ENOTFOUND', {}]) assert.is(causeOf(none), undefined);
 });
+
+test('of several addresses, the one that says most counts', () => {
+  const codeOf = (...codes: string[]): string | undefined =>
+    causeOf({ code: codes[0], errors: codes.map((code) => ({ code })) })?.platformCode;
+  assert.is(codeOf('ETIMEDOUT', 'ECONNREFUSED'), 'ECONNREFUSED');
+  assert.is(codeOf('ENETUNREACH', 'ETIMEDOUT'), 'ETIMEDOUT');
+  assert.is(codeOf('ENETUNREACH', 'EHOSTUNREACH'), 'ENETUNREACH');
+});
+
+/** A name with two addresses: one answers after a second, when a packet was sent again, and the other refuses. */
+async function slowName(body: (port: number) => Promise<void>): Promise<void> {
+  const port = await fullPort(700);
+  const { lookup } = dns;
+  const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
+  dns.lookup = ((_: string, __: object, found: (error: null, all: object) => void) =>
+    setImmediate(found, null, addresses)) as unknown as typeof lookup;
+  try {
+    await body(port);
+  } finally {
+    dns.lookup = lookup;
+  }
+}
+
+if (UNANSWERED.length > 0) {
+  test('waits more than a second for an address of a name before it tries the next one', () =>
+    slowName(async (port) => {
+      const server = { ...placeOf(`ws://slow.example:${port}`), port, timeout: 10 * SECOND };
+      const [socket, ...codes] = await Promise.all([
+        openSocket({ ...server, place: server } as never), // of the doctor
+        ...(['ws', 'mqtt', 'https'] as const).map((transport) => {
+          const client = start(transport, false, server.at);
+          return new Promise((resolve) => client.once('close', ({ error }) => resolve(error.code)));
+        }),
+      ]);
+      socket.destroy();
+      assert.equal(codes, ['not-a-hub', 'not-a-hub', 'not-a-hub']);
+    }));
+}
 
 test('no answer in time is no hub if something accepts connections there, and nothing reachable otherwise', () => {
   const timeout = Object.assign(new Error('late'), { name: 'TimeoutError' });
