@@ -2,13 +2,14 @@
 import assert from 'node:assert';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector } from '../../judge/src/run-vectors.ts';
+import { lineOf } from '../../ports/typescript/adapter.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { createAdapterWithAnyCounter } from '../../test/judge/any-counter.ts';
+import { createAdapterWithAnyCounter } from '../../test/vectors/any-counter.ts';
 import { startFile, test } from './uvu.ts';
 
 /** Adds a test for each vector of the wanted files, whose path is `vectors/` and the name of the file. */
 export function addVectors(isWanted: (path: string) => boolean): void {
-  const throughJson = (value: Fields): Fields => JSON.parse(JSON.stringify(value));
+  const throughJson = (value: Fields): Fields => JSON.parse(lineOf(value));
   for (const task of listTasks()) {
     const path = `vectors/${task.file}`;
     if (!isWanted(path)) continue;

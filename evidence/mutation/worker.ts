@@ -45,7 +45,7 @@ export interface Verdict {
  * puts the vectors to the library.
  */
 const LEFT_OUT =
-  /^(?:browser|bundles|cli|client|docs|engines|examples|external|interop|judge|mqtt|package|tools)\/|^crypto\/js-.*-proof\.|^(?:ceilings|house)\.|^entries\/entries\.|^evidence\/planted\.|^issued\/aliases\./;
+  /^(?:browser|bundles|cli|client|docs|engines|examples|external|interop|judge|mqtt|package|tools|vectors)\/|^crypto\/js-.*-proof\.|^(?:ceilings|house)\.|^entries\/entries\.|^evidence\/planted\.|^issued\/aliases\./;
 
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
 

@@ -116,7 +116,7 @@ async function firstFailure(
 ): Promise<string> {
   const folder = temporaryFolder();
   try {
-    const planted = await plantInLibrary('test/judge/any-counter.ts', { patches }, folder);
+    const planted = await plantInLibrary('test/vectors/any-counter.ts', { patches }, folder);
     const { createAdapterWithAnyCounter } = await import(planted);
     const respond = createAdapterWithAnyCounter(nodeCrypto);
     const adapter: Adapter = {

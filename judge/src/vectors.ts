@@ -29,6 +29,8 @@ export interface VectorGroup {
 
 export interface VectorFile {
   readonly description: string;
+  /** The program that writes the file, unless it was copied by hand. */
+  readonly generator?: string;
   readonly notes: { readonly [flag: string]: string };
   readonly numberOfTests: number;
   readonly testGroups: readonly VectorGroup[];

@@ -267,10 +267,21 @@ function each(messages: string[], attempt: (message: string) => Fields): Fields[
   });
 }
 
+/**
+ * A response in JSON, on one line.
+ * @throws Error if a number in it is NaN or infinite, which JSON writes as null
+ */
+export function lineOf(response: Fields): string {
+  return JSON.stringify(response, (name, value) => {
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`${name} is ${value}`);
+    return value;
+  });
+}
+
 function main(): void {
   const respond = createAdapter();
   createInterface({ input: process.stdin }).on('line', (line) => {
-    process.stdout.write(`${JSON.stringify(respond(JSON.parse(line)))}\n`);
+    process.stdout.write(`${lineOf(respond(JSON.parse(line)))}\n`);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import type { CryptoProvider } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
+import { createAdapterWithAnyCounter } from '../vectors/any-counter.ts';
 import { inputsOf, type X25519Results } from './plain-crypto.ts';
 import type { Dialogue } from './suite.ts';
 

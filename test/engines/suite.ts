@@ -4,7 +4,7 @@
  * `hubProtocol` is loaded before it.
  */
 import type { CryptoProvider } from '../../src/crypto/crypto.ts';
-import { createAdapterWithAnyCounter } from '../judge/any-counter.ts';
+import { createAdapterWithAnyCounter } from '../vectors/any-counter.ts';
 import { plainCrypto, type X25519Results } from './plain-crypto.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation

@@ -37,6 +37,10 @@ function ended(fields: Partial<EndedEvent> = {}): EndedEvent {
 
 const READY = { type: 'ready' } as SessionEvent;
 
+test('has no deadline for a state in which the client is awaited', () => {
+  assert.is(newPolicy().deadline('awaiting-psk', 0), undefined); // not NaN
+});
+
 test('goes on dialling if the clock is set back, however often', () => {
   const policy = newPolicy({ basePause: 60_000 });
   let now = 1e9;

@@ -1,4 +1,4 @@
-/** The PSK of a password at a hub. A derivation takes about a second: test/judge/self.test.ts compares each with argon2-cffi. */
+/** The PSK of a password at a hub. A derivation takes about a second: test/vectors/vectors.test.ts compares each with argon2-cffi. */
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';

@@ -1,4 +1,4 @@
-/** Valid vectors for unit tests. test/judge/self.test.ts checks every vector, valid and invalid. */
+/** Valid vectors for unit tests. test/vectors/vectors.test.ts checks every vector, valid and invalid. */
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 
 export type { Vector };

@@ -12,9 +12,9 @@ import * as assert from 'uvu/assert';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { CHECKS, OPERATIONS } from '../../judge/src/checks/checks.ts';
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
-import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
+import { readVectorFile, rulesOf, vectorFiles } from '../../judge/src/vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
-import { createAdapter } from '../../ports/typescript/adapter.ts';
+import { createAdapter, lineOf } from '../../ports/typescript/adapter.ts';
 import type { Argon2idParameters } from '../../src/crypto/crypto.ts';
 import { argon2id as derive } from '../../src/noise/argon2id.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
@@ -47,7 +47,7 @@ function argon2id(inputs: Argon2idParameters): Uint8Array {
 
 function answering(crypto: CryptoProvider, create = createAdapterWithAnyCounter): Respond {
   const respond = create(crypto);
-  return (request) => JSON.parse(JSON.stringify(respond({ id: 1, ...request })));
+  return (request) => JSON.parse(lineOf(respond({ id: 1, ...request })));
 }
 
 const run = (task: Task, respond: Respond): Promise<Verdict> =>
@@ -63,6 +63,26 @@ function runChanged(task: Task, change: (response: Fields) => Fields): Promise<V
   const responses = RESPONSES.get(task)!.values();
   return run(task, () => change(responses.next().value!));
 }
+
+/** What a vector tests, and where its values come from. */
+function whereFrom({ file, type, test }: Task): string {
+  const { generator, testGroups } = readVectorFile(file);
+  const { source } = testGroups.find(({ tests }) => tests.some(({ tcId }) => tcId === test.tcId))!;
+  const of = [...rulesOf(file, type, test), ...test.flags].join(', ');
+  return `${of}; ${generator ?? 'written by hand'}, from ${source.join(', ')}`;
+}
+
+test('a failed vector tells its rules, its flags, its generator and the source of its values', () => {
+  const task = ALL.find(({ file, test }) => file === 'negotiation' && test.tcId === 1)!;
+  assert.is(
+    whereFrom(task),
+    'P-34, P-49, OwnPreference; vectors/generate/negotiation.py, from the specification, by hand',
+  );
+});
+
+test('a number that JSON writes as null is no response', () => {
+  assert.throws(() => lineOf({ results: [{ deadline: Number.NaN }] }), /deadline is NaN/);
+});
 
 const counts = { node: 0, noble: 0 };
 const PROVIDERS: [name: keyof typeof counts, crypto: CryptoProvider, tasks: Task[]][] = [
@@ -82,7 +102,7 @@ for (const [name, crypto, tasks] of PROVIDERS) {
         return response;
       });
       RESPONSES.set(task, responses);
-      assert.is(result, 'passed', JSON.stringify(failure));
+      assert.is(result, 'passed', `${whereFrom(task)}: ${JSON.stringify(failure)}`);
       counts[name]++;
     });
   }
