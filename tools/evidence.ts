@@ -103,7 +103,7 @@ const PROGRAMS: readonly Program[] = [
     question:
       'How fast is it, and how much memory does an idle session take, compared with other implementations?',
     command: 'evidence/scale/run',
-    time: 'six minutes. Needs a C compiler; cargo. `npm run bench` runs it too',
+    time: 'six minutes. Needs a C compiler; cargo',
     page: 'docs/evidence/scale.md',
     parts: ['machine', 'core', 'million', 'table'],
   },

@@ -110,7 +110,7 @@ async function release(args: readonly string[]): Promise<number> {
   if (isTested) {
     const commands: [string, ...string[]][] = [
       ['npm', 'run', 'check'],
-      ['npm', 'test'],
+      ['npm', 'run', 'coverage'],
       ['test/package/run'],
     ];
     for (const command of commands) {

@@ -1,7 +1,7 @@
 /**
  * Runs test files (uvu) in one process for each core, and two more; each runs one file after the other. Unlike uvu alone, it
- * also fails if a test throws something other than an Error, a hook throws, a file has no tests or runs too long, or a
- * process exits early.
+ * also fails if a test throws something other than an Error, a hook throws, a file has no tests or does not end, or a
+ * process exits early. It shows what a file has printed only if that fails, and all failures once more at the end.
  *
  *     node --import tsx tools/test.ts [--serial] PATTERN        PATTERN matches paths of test files below test/
  *
@@ -15,7 +15,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { findSourceMap, type SourceMapping } from 'node:module';
-import { availableParallelism, loadavg } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { seedProcess } from '../test/world/seed.ts';
 
@@ -32,17 +32,11 @@ type Suite = () => Promise<[errors: string | true, passed: number, skipped: numb
 /** How long each file took in its last run, in seconds. The slowest start first, and before them those that never ran here. */
 const SECONDS = new URL('../node_modules/.cache/test-seconds.json', import.meta.url);
 
-/** The output of uvu while tests run: a dot for each test, counts, and names of suites. */
-const UVU_PRINTS = /^(?:[•✘] | {2}\(\d+ \/ \d+\)\n| \S.* {2})$/;
-
 /**
- * How long a test may run, in seconds, or what a file does before its first one: 20 s, and as much longer as more processes than cores
- * want to run. The slowest of `npm test` takes 4 s. Other tests install packages.
+ * How many seconds of a processor a test may use, with the programs that it starts, or what a file does before its first one. It
+ * may wait as long for something that uses less than one. So a busy machine fails no test. Other tests install packages.
  */
-function limitOf(file: string): number {
-  if (!file.endsWith('.test.ts')) return 300;
-  return Math.min(120, Math.ceil(20 * Math.max(1, loadavg()[0]! / availableParallelism())));
-}
+const limitOf = (file: string): number => (file.endsWith('.test.ts') ? 60 : 300);
 
 /** A position in a stack. */
 const POSITION = /((?:file:\/\/)?\/[^\s()]+\.ts):(\d+):(\d+)/g;
@@ -57,9 +51,6 @@ const TESTS = new URL('../test/', import.meta.url);
 const BUILT = new URL('../dist/.inputs', import.meta.url);
 const self = fileURLToPath(import.meta.url);
 
-if (process.send !== undefined) work();
-else await runAll();
-
 async function runAll(): Promise<void> {
   if (!existsSync(BUILT)) await import('./build.ts');
   const { FUZZ_RUNS, FUZZ_SEED } = process.env;
@@ -73,18 +64,24 @@ async function runAll(): Promise<void> {
     .filter((file) => IS_TEST.test(file) && pattern.test(file))
     .sort((a, b) => a.localeCompare(b))
     .sort((a, b) => (last[b] ?? 1000) - (last[a] ?? 1000));
+  const count = files.length;
   const took: { [file: string]: number } = {};
-  let [passed, total, failed] = [0, 0, 0];
+  const failed: { readonly file: string; readonly failures: string }[] = [];
+  let [done, passed, total] = [0, 0, 0];
   const report = (file: string, seconds: number, { failures, ...counts }: Report): void => {
+    // A process may fail after its last file, which has been counted.
+    if (took[file] === undefined) done++;
     passed += counts.passed;
     total += counts.total;
-    if (failures !== '') failed++;
     took[file] = Math.round(seconds * 10) / 10;
+    const place = `[${String(done).padStart(String(count).length)}/${count}]`;
     const verdict = failures === '' ? 'ok  ' : 'FAIL';
     console.log(
-      `${verdict} ${file.padEnd(40)} ${String(counts.total).padStart(5)} ${seconds.toFixed(1).padStart(6)} s`,
+      `${place} ${verdict} ${file.padEnd(40)} ${String(counts.total).padStart(5)} ${seconds.toFixed(1).padStart(6)} s`,
     );
-    if (failures !== '') console.log(failures);
+    if (failures === '') return;
+    failed.push({ file, failures });
+    console.log(failures);
   };
 
   // Two more than there are cores, since some files mostly wait.
@@ -93,10 +90,13 @@ async function runAll(): Promise<void> {
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   mkdirSync(new URL('./', SECONDS), { recursive: true });
   writeFileSync(SECONDS, JSON.stringify({ ...secondsOfLastRun(), ...took }));
-  console.log(
-    `\n${passed} of ${total} tests passed in ${seconds} s${failed > 0 ? `; ${failed} files FAILED` : ''}`,
-  );
-  if (failed > 0 || total === 0) process.exitCode = 1;
+  for (const { file, failures } of count > 1 ? failed : []) {
+    const only = `^${file.replace(/\./g, '\\.')}$`;
+    console.log(`\nFAIL ${file}: npm run build && node --import tsx tools/test.ts '${only}'\n${failures}`);
+  }
+  const names = failed.map(({ file }) => file).join(', ');
+  console.log(`\n${passed} of ${total} tests passed in ${seconds} s${names && `; FAILED: ${names}`}`);
+  if (names !== '' || total === 0) process.exitCode = 1;
 }
 
 /** The paths of the files in a folder below test/, and in its folders. */
@@ -129,51 +129,119 @@ async function drain(
   let child: ChildProcess | undefined;
   let last = '';
   let running = '';
-  let isLate = false;
-  let seconds = 0;
+  let printed = '';
+  let watch: Watch | undefined;
   const died = (): Report => {
     const how = child!.signalCode ?? `code ${child!.exitCode}`;
-    const what = isLate ? `ran for ${seconds} s, and was ended` : `exited early, with ${how}`;
+    const what = watch!.ended ?? `exited early, with ${how}`;
     child = undefined;
     const where = running === '' ? 'the process, outside of its tests,' : `"${running}"`;
-    return { passed: 0, total: 1, failures: `  ${where} ${what}\n` };
+    return { passed: 0, total: 1, failures: `${printed}  ${where} ${what}\n` };
   };
   for (let file = files.shift(); file !== undefined; file = files.shift()) {
     if (child && !child.connected) report(last, 0, died());
     const began = performance.now();
-    child ??= fork(self, { env: { ...process.env, FORCE_COLOR: '0' } });
-    const current = child;
-    let since = began;
-    // A machine that has become busy meanwhile gives it more time.
-    const limit = setInterval(() => {
-      seconds = limitOf(file);
-      isLate = performance.now() - since > 1000 * seconds;
-      if (isLate) current.kill('SIGKILL');
-    }, 2000);
-    running = '';
-    const result =
-      (await answerOf(child, file, (test) => {
-        running = test;
-        since = performance.now();
-      })) ?? died();
-    clearInterval(limit);
-    isLate = false;
-    report(file, (performance.now() - began) / 1000, result);
+    if (child === undefined) {
+      child = fork(self, {
+        env: { ...process.env, FORCE_COLOR: '0' },
+        stdio: ['inherit', 'pipe', 'pipe', 'ipc'],
+      });
+      for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (data) => (printed += data));
+    }
+    running = printed = '';
+    const own = new Watch(child, limitOf(file));
+    watch = own;
+    const result = await answerOf(child, file, (test) => {
+      running = test;
+      own.begin();
+    });
+    own.stop();
+    await new Promise(setImmediate); // what it printed has arrived then
+    const { failures } = result ?? {};
+    if (failures)
+      report(file, (performance.now() - began) / 1000, { ...result!, failures: printed + failures });
+    else report(file, (performance.now() - began) / 1000, result ?? died());
     last = file;
   }
   if (child === undefined) return;
-  const left = child;
-  left.disconnect();
+  child.disconnect();
   running = '';
-  seconds = limitOf(last);
   // What a test has left open keeps the process running.
-  const limit = setTimeout(() => {
-    isLate = true;
-    left.kill('SIGKILL');
-  }, 1000 * seconds);
-  if (left.exitCode === null && left.signalCode === null) await once(left, 'exit');
-  clearTimeout(limit);
-  if (left.exitCode !== 0) report(last, 0, died());
+  watch = new Watch(child, limitOf(last));
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  watch.stop();
+  if (child.exitCode !== 0) report(last, 0, died());
+}
+
+/** Ends a process of which a test uses too much of a processor, or waits too long. */
+class Watch {
+  /** Why it has ended the process. */
+  ended: string | undefined;
+  readonly #child: ChildProcess;
+  readonly #limit: number;
+  readonly #timer: NodeJS.Timeout = setInterval(() => this.#look(), 5000);
+  /** What was used when the test began, if that is known, and what when a second more of it was last used, and the time then. */
+  #began: number | undefined;
+  #used = 0;
+  #since = 0;
+
+  constructor(child: ChildProcess, limit: number) {
+    this.#child = child;
+    this.#limit = limit;
+  }
+
+  /** Another test begins. */
+  begin(): void {
+    this.#began = undefined;
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  #look(): void {
+    const now = performance.now() / 1000;
+    const used = secondsOf(this.#child.pid!);
+    const isNew = this.#began === undefined;
+    this.#began ??= used;
+    if (isNew || Math.abs(used - this.#used) >= 1) [this.#used, this.#since] = [used, now];
+    if (used - this.#began >= this.#limit) this.ended = `used a processor for ${this.#limit} s`;
+    else if (now - this.#since >= this.#limit) this.ended = `waited for ${this.#limit} s`;
+    else return;
+    this.ended += ', and was ended';
+    this.#child.kill('SIGKILL');
+  }
+}
+
+/**
+ * The seconds of a processor that a process and what it has started have used, from what Linux tells in hundredths. Elsewhere
+ * the time that has passed.
+ */
+function secondsOf(pid: number): number {
+  if (!existsSync('/proc/self/stat')) return performance.now() / 1000;
+  const all = readdirSync('/proc').flatMap((name) => {
+    try {
+      const fields = readFileSync(`/proc/${Number(name)}/stat`, 'utf8')
+        .split(') ')
+        .at(-1)!
+        .split(' ')
+        .map(Number);
+      return [
+        {
+          pid: Number(name),
+          parent: fields[1]!,
+          ticks: fields[11]! + fields[12]! + fields[13]! + fields[14]!,
+        },
+      ];
+    } catch {
+      return []; // it has ended
+    }
+  });
+  const ticksOf = (id: number): number => {
+    const own = all.find((each) => each.pid === id)?.ticks ?? 0;
+    return all.filter(({ parent }) => parent === id).reduce((sum, each) => sum + ticksOf(each.pid), own);
+  };
+  return ticksOf(pid) / 100;
 }
 
 /** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
@@ -204,9 +272,6 @@ function work(): void {
   delete process.env.NODE_V8_COVERAGE;
   const queue: Suite[][] = [];
   Object.assign(globalThis, { UVU_DEFER: 1, UVU_QUEUE: queue, UVU_INDEX: 0 });
-  const write = process.stdout.write.bind(process.stdout);
-  process.stdout.write = ((data: string, ...rest: []) =>
-    UVU_PRINTS.test(data) || write(data, ...rest)) as typeof write;
   // uvu sets this field of its state when a test begins, and does not call anything else that is told which test it is.
   Object.defineProperty(Object.prototype, '__test__', {
     set: (test: string) => process.send!({ test } satisfies Running),
@@ -253,3 +318,6 @@ function inSource(compiled: string, path: string, line: string, column: string):
   } as Partial<SourceMapping>;
   return originalLine === undefined ? compiled : `${path}:${originalLine + 1}:${originalColumn! + 1}`;
 }
+
+if (process.send !== undefined) work();
+else await runAll();

@@ -4,7 +4,8 @@
  *     evidence/mutation/run                   all of src/, in an hour or two
  *     evidence/mutation/run --only src/wire   files whose path contains this
  *     evidence/mutation/run --only client/    the same in client/src and cli/src, if it begins with client or cli
- *     evidence/mutation/run --changed main    lines that differ from a commit; without one, from the newest tag or the first parent
+ *     evidence/mutation/run --changed main    lines that differ from a commit; without one, what the last day changed, and the
+ *                                             ten commits before that changed the library
  *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried; Ctrl-C stops it
  *                                             likewise, and a second one at once
  *     evidence/mutation/run --sample 50       one mutant in fifty; with 50,7 one in fifty others, from the eighth
@@ -112,7 +113,7 @@ refuseOutdated();
 const earlier = values.again === undefined ? new Map<Mutant, Row>() : noticedIn(values.again);
 const wanted = choose(mutants);
 say(`${mutants.length} mutants in all, ${wanted.length} chosen`);
-if (wanted.length === 0) process.exit(0);
+if (wanted.length === 0) process.exit(1);
 const { baselines, units, reaching, isReached, isLoadedOnly } = await firstRun();
 const chosen = wanted.filter(({ id }) => !isLoadedOnly(id));
 if (chosen.length < wanted.length)
@@ -131,11 +132,8 @@ function git(...words: string[]): string {
 function withCommit(args: readonly string[]): string[] {
   return args.flatMap((arg, i) => {
     if (arg !== '--changed' || (args[i + 1] !== undefined && !args[i + 1]!.startsWith('--'))) return [arg];
-    try {
-      return [arg, git('describe', '--tags', '--abbrev=0')];
-    } catch {
-      return [arg, git('rev-parse', 'HEAD^')];
-    }
+    const commits = git('log', '-10', '--format=%H', '--before=1 day ago', '--', ...AREAS.library);
+    return [arg, `${commits.split('\n').at(-1)}^`];
   });
 }
 

@@ -1,5 +1,5 @@
 /**
- * Draws what `npm run bench` measured: the curves in docs/evidence/, and the tables of docs/evidence/scale.md.
+ * Draws what `evidence/scale/run` measured: the curves in docs/evidence/, and the tables of docs/evidence/scale.md.
  *
  *     evidence/scale/run --json > bench.json
  *     node --import tsx evidence/scale/draw.ts bench.json

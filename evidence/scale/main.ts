@@ -2,7 +2,7 @@
  * Measures the library against its peers, and prints one table. Each benchmark has a process of its own: what V8 learned about a
  * function in one would slow it down in the next.
  *
- *     npm run bench
+ *     evidence/scale/run
  *     evidence/scale/run --only TEXT      only what has this in its name
  *     evidence/scale/run --before FOLDER  compares handshakes and argon2id with an earlier build, too, whose dist/ this is
  *     evidence/scale/run --json           prints JSON instead, from which evidence/scale/draw.ts makes what docs/evidence/scale.md shows

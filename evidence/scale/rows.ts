@@ -1,4 +1,4 @@
-/** The rows of the table that `npm run bench` prints, and what each of them should reach. */
+/** The rows of the table that `evidence/scale/run` prints, and what each of them should reach. */
 import { grouped } from '../../tools/draw.ts';
 import { type Contender, paired, type Spread } from './paired.ts';
 import { TARGETS } from './targets.ts';
