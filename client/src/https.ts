@@ -95,17 +95,17 @@ export function connect(options: NodeOptions): Client {
     const body = new URLSearchParams(fields).toString();
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
     const signal = AbortSignal.timeout(longest);
-    return new Promise((resolve, reject) => {
+    let giveUp = (): void => {};
+    const answer = new Promise<Answer>((resolve, reject) => {
+      let hasResponse = false;
       const sent = request(urlOf(path), { method, agent, headers }, (response) => {
-        const parts: Buffer[] = [];
-        let length = 0;
+        hasResponse = true;
+        const body = new Body(maxLength);
         response.on('data', (part: Buffer) => {
-          parts.push(part);
-          length += part.length;
-          if (length > maxLength) response.destroy(new Refusal({ cause: 'not-a-hub' }));
+          if (!body.add(part)) response.destroy(new Refusal({ cause: 'not-a-hub' }));
         });
         response.on('error', reject);
-        response.on('end', () => resolve(read(response, Buffer.concat(parts))));
+        response.on('end', () => resolve(read(response, body.bytes)));
       });
       // Node.js hears no error of a socket while the agent takes it back, and would end the process.
       sent.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
@@ -113,14 +113,16 @@ export function connect(options: NodeOptions): Client {
         reject(new Refusal(causeOfOpening(error, sent.socket?.connecting === false))),
       );
       // Not as an option: Node.js loses a request, with its signal, whose response comes before all of the request was written.
-      const giveUp = (): void => {
+      giveUp = () => {
         reject(new Refusal(causeOfSilence(sent.socket?.connecting === false)));
         sent.destroy();
       };
+      // After 101, which nobody has asked for, Node.js ends the socket without a response and without an error.
+      sent.on('close', () => hasResponse || reject(new Refusal({ cause: 'not-a-hub' })));
       signal.addEventListener('abort', giveUp);
-      sent.on('close', () => signal.removeEventListener('abort', giveUp)); // it would keep the response as long as the signal
       sent.end(body);
     });
+    return answer.finally(() => signal.removeEventListener('abort', giveUp)); // it would keep the response as long as the signal
   }
 
   function open({ isReady, received, closed }: Connection): Transport {
@@ -221,6 +223,41 @@ class Refusal extends Error {
     super('the hub refused a request');
     this.closing = closing;
     this.retryAfter = retryAfter;
+  }
+}
+
+/** What a part of a response costs at least, in bytes: a server may send each byte by itself. */
+const LEAST_PART = 256;
+
+/** The body of a response, in one buffer that grows. */
+class Body {
+  readonly #maxLength: number;
+  #buffer = Buffer.alloc(0);
+  #length = 0;
+  #cost = 0;
+
+  /** @param maxLength - the most that it may cost, in bytes */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
+  }
+
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** @returns false if it is too long, or has too many parts */
+  add(part: Buffer): boolean {
+    const length = this.#length + part.length;
+    this.#cost += Math.max(part.length, LEAST_PART);
+    if (this.#cost > this.#maxLength) return false;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.alloc(Math.min(2 * length, this.#maxLength));
+      larger.set(this.bytes);
+      this.#buffer = larger;
+    }
+    this.#buffer.set(part, this.#length);
+    this.#length = length;
+    return true;
   }
 }
 

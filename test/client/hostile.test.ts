@@ -232,11 +232,20 @@ const endless: HttpAttack = async (path, response) => {
   while (!response.destroyed) await new Promise((resolve) => response.write(part, resolve));
 };
 
+/** Answers each request with these bytes, except those that end an earlier connection. */
+const raw =
+  (bytes: string): HttpAttack =>
+  (path, response) =>
+    path === 'disconnect' ? say(response, '{}') : response.socket!.end(bytes);
+
+const SPACE_BY_SPACE = `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(590 * KIB)}0\r\n\r\n`;
 const HUGE = 20 * MIB;
 const httpAttacks: (() => HttpAttack)[] = [
   ...[302, 401, 409, 500].map((status) => () => always('<html>', status)),
   () => always(JSON.stringify({ error: 'x'.repeat(HUGE) })),
   () => endless,
+  () => raw('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+  () => raw(SPACE_BY_SPACE),
   ...valuesOf(590 * KIB).flatMap((value) => [
     () => always(value),
     () => onPolls(`{"messages":${value}}`),
