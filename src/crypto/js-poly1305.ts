@@ -50,6 +50,7 @@ const encoded = bytes.subarray(2 * BLOCK, 3 * BLOCK + 1);
  */
 // biome-ignore format: a limb takes a line
 export function startMac(key: Uint8Array): void {
+  clear(numbers); // the sum: memory may have ended in the previous message
   // clamp(r): r &= 0x0ffffffc0ffffffc0ffffffc0fffffff
   const w0 = wordAt(key, 0) & 0x0fffffff, w1 = wordAt(key, 4) & 0x0ffffffc;
   const w2 = wordAt(key, 8) & 0x0ffffffc, w3 = wordAt(key, 12) & 0x0ffffffc;

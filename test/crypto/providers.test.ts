@@ -154,6 +154,20 @@ for (const [name, crypto] of PROVIDERS) {
       }
     });
 
+    test(`${prefix} seals right after a call that was cut short, as by a full heap`, () => {
+      for (let last = 1; last < 10; last++) {
+        let reads = 0;
+        const get = (): number => {
+          if (++reads === last) throw new RangeError('Array buffer allocation failed');
+          return 5;
+        };
+        try {
+          cipher.seal(nonce, Object.defineProperty(series(5, 60), 'length', { get }), plaintext);
+        } catch {}
+        assert.equal(cipher.seal(nonce, associatedData, plaintext), sealed);
+      }
+    });
+
     test(`${prefix} keeps no copy of the key: once the array is wiped, it works with a key of zeros`, () => {
       const ownKey = series(32);
       const ownCipher = createCipher(ownKey);
