@@ -27,6 +27,7 @@ const BLOCK_WORDS = 256; // of 32 bits
 const ADDRESSES_IN_BLOCK = 128;
 const INPUT = BLOCK_WORDS; // where the second of the three blocks of `addressing` starts
 const ADDRESSES = 2 * BLOCK_WORDS;
+const { imul, round } = Math; // as in argon2id-permutation.ts
 
 /**
  * Derives a tag in one call, with the native Argon2id of the injected crypto if it has one. For a PSK, use derivePsk().
@@ -299,7 +300,7 @@ const TWO_TO_MINUS_32 = 1 / 0x100000000;
 
 /** The high 32 bits of the product of two 32-bit numbers. As a double, the product is exact to within 2^10. */
 function highProduct(a: number, b: number): number {
-  return Math.round((a * b - (Math.imul(a, b) >>> 0)) * TWO_TO_MINUS_32);
+  return round((a * b - (imul(a, b) >>> 0)) * TWO_TO_MINUS_32);
 }
 
 /** The variable-length hash H' (section 3.3). */

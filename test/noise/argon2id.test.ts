@@ -66,6 +66,22 @@ test('returns a new array of the requested length', () => {
   }
 });
 
+test('looks up no global for each block, which takes 30 times as long in Jest', () => {
+  const { Math: own } = globalThis;
+  const lookUps = ({ memoryKiB }: { memoryKiB: number }): number => {
+    let count = 0;
+    const get = (target: object, name: PropertyKey): unknown => {
+      count++;
+      return Reflect.get(target, name);
+    };
+    globalThis.Math = new Proxy(own, { get });
+    argon2id(rfc({ memoryKiB }));
+    globalThis.Math = own;
+    return count;
+  };
+  assert.ok(lookUps({ memoryKiB: 256 }) - lookUps({ memoryKiB: 128 }) < 128);
+});
+
 test('encodes a password given as a string in UTF-8', () => {
   const text = 'pässwörd 🔑';
   const asBytes = argon2id(rfc({ password: new Uint8Array(Buffer.from(text, 'utf8')) }));
