@@ -10,7 +10,10 @@
  *
  * Upload to Storage what `hub-protocol-cli provision` writes: the connection as `hub.connection`, the keyring as `hub.keyring`, and
  * the slot as both `hub.slot0` and `hub.slot1`. This program never writes the keyring, which has the static key: Storage erases a
- * file before it writes the new one, so a loss of power or a full Storage would destroy it. What changes is in both slots.
+ * file before it writes the new one, so a loss of power or a full Storage would destroy it. What changes is in both slots. A full
+ * Storage also moves files to make room, the keyring too: a change that has no room is refused.
+ *
+ * Espruino knows a function only after the statement that declares it has run.
  */
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
@@ -20,8 +23,7 @@ const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
 const SLOTS = ['hub.slot0', 'hub.slot1'];
-const siteId = storage.readJSON('hub.connection').site_id;
-const staticKey = fromHex(storage.readJSON('hub.keyring').static_key);
+const FILE_HEADER = 64; // bytes, with padding; more than Storage takes
 const REQUEST = {
   msg_type: 'bus',
   payload: { type: 'recognizer_loop:utterance', data: { utterances: ['hello'] }, context: {} },
@@ -38,6 +40,9 @@ function fromHex(text) {
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(text.substr(2 * i, 2), 16);
   return bytes;
 }
+
+const siteId = storage.readJSON('hub.connection').site_id;
+const staticKey = fromHex(storage.readJSON('hub.keyring').static_key);
 
 function bytesOf(line) {
   const bytes = new Uint8Array(line.length);
@@ -90,11 +95,15 @@ const slots = storedSlots();
 let changes = JSON.parse(hub.readSlots(slots)); // {pins, psks, …}: lists of {node_id, key}
 let suspects = []; // the node ids of pins after `pin-suspect`, which is not stored
 
-/** Stores a changed list of pins. Throws if a slot cannot be read back. */
+/** Stores a changed list of pins. Throws if there is no room, or a slot cannot be read back. */
 function storePins(pins) {
   const changed = JSON.parse(JSON.stringify(changes));
   changed.pins = pins;
-  hub.nextSlots(storedSlots(), JSON.stringify(changed)).forEach((next) => {
+  const writes = hub.nextSlots(storedSlots(), JSON.stringify(changed));
+  const needed = writes.reduce((sum, next) => sum + next.text.length + FILE_HEADER, 0);
+  const advice = 'call compact() of Storage while the power is sure not to fail';
+  if (storage.getFree() < needed) throw new Error('Storage needs ' + needed + ' free bytes: ' + advice);
+  writes.forEach((next) => {
     const name = SLOTS[next.slot];
     storage.write(name, next.text); // returns false, or throws, if Storage is full
     if (storage.read(name) !== next.text) throw new Error(name + ' was not stored');

@@ -51,6 +51,7 @@ export function bootEspruino(
     crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
     Storage: {
       read: (name: string) => flash.get(name),
+      getFree: () => flash.free,
       readJSON: (name: string) => JSON.parse(flash.get(name)!),
       write: (name: string, text: string) => flash.set(name, text),
     },
@@ -66,7 +67,9 @@ export function bootEspruino(
     },
   };
   const chip = { hwRand: () => randomBytes(1)[0] };
-  const run = new Function('require', 'Serial1', 'E', 'console', edit(SOURCE));
+  // Unlike Node.js, Espruino knows a function only once its declaration has run.
+  const source = edit(SOURCE).replace(/^function (\w+)/gm, 'var $1 = $&');
+  const run = new Function('require', 'Serial1', 'E', 'console', source);
   run((name: string) => modules[name], serial, chip, { log });
   return (data) => onData(data);
 }

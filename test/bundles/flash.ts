@@ -29,6 +29,8 @@ export class Flash {
   fault: { readonly at: number; readonly how: Fault; readonly times: number } | undefined;
   writes = 0;
   isOff = false;
+  /** The bytes that can be written before Espruino's Storage moves its files. */
+  free: number = Infinity;
 
   constructor(texts: Iterable<readonly [string, string]>) {
     this.texts = new Map(texts);

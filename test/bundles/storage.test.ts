@@ -65,8 +65,9 @@ type Edit = (source: string) => string;
 function espruino(flash: Flash, edit?: Edit): Connect {
   let toHub: string[] = [];
   let device: ReturnType<typeof bootEspruino> | undefined; // until the power is cut
+  let watch = new Watch(flash);
   return async () => {
-    const watch = new Watch(flash);
+    watch = new Watch(flash);
     toHub = [];
     const hub = new HubSession({
       crypto: { ...nodeCrypto, ciphers: { ChaChaPoly: nodeCrypto.ciphers.ChaChaPoly! } },
@@ -79,7 +80,7 @@ function espruino(flash: Flash, edit?: Edit): Connect {
     device ??= bootEspruino(
       flash,
       (line) => toHub.push(line),
-      () => {},
+      (...text) => watch.says.push(text.join(' ')),
       edit,
     );
     const receive = device;
@@ -141,7 +142,7 @@ const DEVICES: readonly Device[] = [
     texts: () => filesOf('kiosk-7', STATIC_KEY, [{ nodeId: 'hub-1', key: PSK }]),
     mistakes: {
       'reads nothing back': [/if \(storage\.read\(name\) !== .*/, ''],
-      'writes one slot only': [/(nextSlots\(.*\))(\.forEach)/, '$1.slice(0, 1)$2'],
+      'writes one slot only': [/nextSlots\(.*\)(?=;)/, '$&.slice(0, 1)'],
       'goes on after a failure': [/return false; .*/, 'return true;'],
       'sends message 3 first': [
         /function run\(events\) \{/,
@@ -225,11 +226,13 @@ for (const device of DEVICES) {
 
   for (const [mistake, [from, to]] of Object.entries(device.mistakes)) {
     test(`these tests find that the ${device.name} example ${mistake}`, async () => {
+      let isPlanted = false;
       const edit = (source: string): string => {
-        assert.match(source, from);
+        isPlanted = from.test(source);
         return source.replace(from, to);
       };
       assert.ok(await loses(device, edit));
+      assert.ok(isPlanted);
     });
   }
 }
@@ -281,6 +284,16 @@ test('the Espruino example reads no pins that were changed in both slots', async
       ),
     /slots-unreadable/,
   );
+});
+
+test('the Espruino example refuses a change for which Storage would move the keyring', async () => {
+  const flash = new Flash(DEVICES[0]!.texts());
+  forgetClient();
+  flash.free = 500;
+  const { pattern, says } = await espruino(flash)();
+  assert.is(pattern, undefined);
+  assert.match(says.join(), /Storage needs \d+ free bytes/);
+  assert.is(flash.writes, 0);
 });
 
 interface Store {
