@@ -19,7 +19,7 @@ import { redactIdentity } from './redact.ts';
  * For an identity, JSON.stringify and Node's inspection show what redactIdentity() returns. Fields that hold a secret
  * do not enumerate, so console.dir, console.table, structuredClone and the messages of assertions show none either. A
  * copy made by spreading lacks these fields.
- * @param input - JSON as a string or as UTF-8 bytes, or the object itself
+ * @param input - JSON as a string or as UTF-8 bytes, also with a byte order mark, or the object itself
  * @returns the identity
  * @throws LocalError `identity-not-json`, also if one JSON object has the same key twice; `identity-not-an-object`;
  *   `identity-access-key` or `identity-password` if that field is missing, empty or not a string; `bad-argument` if a

@@ -1,5 +1,5 @@
 /** Reads the fields of an identity. Spec, "Client identity". */
-import { isBytes } from '../bytes.ts';
+import { bytesToUtf8, isBytes } from '../bytes.ts';
 import * as errors from '../errors-table.ts';
 import { DATA_PLANE_ENDPOINTS, IDENTITY, MQTT, PROTOCOLS } from '../issued/aliases.ts';
 import { currentName, type Fields, IssuedFields, isObject, type Names } from '../issued/fields.ts';
@@ -69,7 +69,8 @@ export function readIdentity(input: unknown): Identity {
 
 function parse(input: string | Uint8Array): unknown {
   try {
-    const value = parseJson(input);
+    const text = String(isBytes(input) ? bytesToUtf8(input) : input);
+    const value = parseJson(text.trim()); // without the byte order mark of some editors, too
     return value instanceof JsonNumber ? value.valueOf() : value;
   } catch (error) {
     assertNotFull(error);

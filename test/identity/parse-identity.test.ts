@@ -14,9 +14,10 @@ const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'broker-
 
 const identityOf = (fields: object): Identity => parseIdentity({ ...KEYS, ...fields });
 
-test('reads a string, bytes, a Buffer and an object alike', () => {
+test('reads a string, bytes, a Buffer and an object alike, also after a byte order mark', () => {
   const json = '{"access_key":"ak","password":"pä🔑"}';
-  for (const input of [json, new Uint8Array(Buffer.from(json)), Buffer.from(json), JSON.parse(json)]) {
+  const texts = [json, `\ufeff${json}`];
+  for (const input of [...texts, ...texts.map((text) => Buffer.from(text)), new Uint8Array(Buffer.from(json)), JSON.parse(json)]) {
     const { accessKey, password } = parseIdentity(input);
     assert.equal([accessKey, password], ['ak', 'pä🔑']);
   }
