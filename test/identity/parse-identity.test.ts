@@ -17,7 +17,12 @@ const identityOf = (fields: object): Identity => parseIdentity({ ...KEYS, ...fie
 test('reads a string, bytes, a Buffer and an object alike, also after a byte order mark', () => {
   const json = '{"access_key":"ak","password":"pä🔑"}';
   const texts = [json, `\ufeff${json}`];
-  for (const input of [...texts, ...texts.map((text) => Buffer.from(text)), new Uint8Array(Buffer.from(json)), JSON.parse(json)]) {
+  for (const input of [
+    ...texts,
+    ...texts.map((text) => Buffer.from(text)),
+    new Uint8Array(Buffer.from(json)),
+    JSON.parse(json),
+  ]) {
     const { accessKey, password } = parseIdentity(input);
     assert.equal([accessKey, password], ['ak', 'pä🔑']);
   }
