@@ -7,6 +7,7 @@ import {
   type HubSessionEvent,
   type Json,
   type JsonObject,
+  LocalError,
   readHubEvent,
 } from 'hub-protocol';
 
@@ -59,13 +60,21 @@ export class Assistant {
       return this.#emit('hive.policy.denied', denial, payload);
     }
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
-    const answer = this.#answer(utterance);
-    if (typeof answer === 'string') return this.#speak(answer, payload);
-    this.#later(answer.then((text) => () => this.#speak(text, payload)));
+    const answer: string | PromiseLike<string> | undefined = this.#answer(utterance);
+    if (typeof answer !== 'object' || typeof answer?.then !== 'function') return this.#speak(answer, payload);
+    this.#later(Promise.resolve(answer).then((text) => () => this.#speak(text, payload)));
     return [];
   }
 
-  #speak(utterance: string, payload: JsonObject): Uint8Array[] {
+  /** @throws LocalError `bad-argument` for an answer that is no text */
+  #speak(utterance: unknown, payload: JsonObject): Uint8Array[] {
+    if (typeof utterance !== 'string') {
+      const got = utterance === null ? 'null' : typeof utterance;
+      throw new LocalError(
+        'bad-argument',
+        `"answer" has to return a string or a promise of one, and returned ${got}`,
+      );
+    }
     return [
       ...this.#emit('speak', { utterance }, payload),
       ...this.#emit('ovos.utterance.handled', {}, payload),

@@ -4,7 +4,7 @@ import {
   HubSession,
   type HubSessionEvent,
   type Json,
-  type LocalError,
+  LocalError,
   RemoteError,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
@@ -25,7 +25,7 @@ export interface ServedOptions {
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
   /** Called with everything that happens on a connection (default: none). Utterances are then answered only if `answer` is passed, too. */
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
-  /** Called when `clientKey` of a client has been set, to store it (default: none). If it throws, the key is not pinned. */
+  /** Called when `clientKey` of a client has been set, to store it before it returns (default: none). If it throws or returns a promise, the key is not pinned. */
   onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
   /**
    * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
@@ -51,7 +51,7 @@ export interface HubClients {
   /**
    * Finds a client.
    * @param accessKey - its access key
-   * @returns what the hub stores of it; `undefined` if it does not know it
+   * @returns what the hub stores of it, and not a promise; `undefined` if it does not know it
    */
   get(accessKey: string): HubClient | undefined;
 }
@@ -104,7 +104,20 @@ export interface Line {
 
 const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
 
-/** A connection, with what its transport calls. */
+/** @throws LocalError `bad-argument` for a promise */
+function assertNow(name: string, returned: unknown): void {
+  if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
+  Promise.resolve(returned).catch(() => {}); // its own error would end the process
+  const message = `"${name}" returned a promise, and a hub does not wait for it: pass a function that is not async`;
+  throw new LocalError('bad-argument', message);
+}
+
+function clientOf(accessKey: string, { clients }: ServedOptions): HubClient | undefined {
+  const client = clients.get(accessKey);
+  assertNow('clients.get', client);
+  return client;
+}
+
 function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }: ServedOptions): HubSession {
   const own = { crypto: nodeCrypto, randomBytes, nodeId, staticKey, psk, clientKey };
   return new HubSession({ ...session, ...own });
@@ -115,6 +128,7 @@ export function assertServes(options: ServedOptions): void {
   sessionOf({ psk: new Uint8Array(32) }, options);
 }
 
+/** A connection, with what its transport calls. */
 export class ServedConnection implements HubConnection {
   readonly accessKey: string;
   readonly #options: ServedOptions;
@@ -134,7 +148,7 @@ export class ServedConnection implements HubConnection {
    */
   static of(accessKey: string | undefined, options: ServedOptions, line: Line): ServedConnection | undefined {
     try {
-      const client = accessKey === undefined ? undefined : options.clients.get(accessKey);
+      const client = accessKey === undefined ? undefined : clientOf(accessKey, options);
       if (accessKey !== undefined && client !== undefined)
         return new ServedConnection(accessKey, client, options, line);
       line.close(1008);
@@ -240,13 +254,13 @@ export class ServedConnection implements HubConnection {
 
   /** Stores the client's key. Another connection of this access key may have stored another one since this session began. */
   #pin(key: Uint8Array): void {
-    const client = this.#options.clients.get(this.accessKey);
+    const client = clientOf(this.accessKey, this.#options);
     if (client === undefined) {
       this.#refuse(new RemoteError('access-refused', 'its access key was removed during the handshake'));
     } else if (client.clientKey === undefined) {
       client.clientKey = key;
       try {
-        this.#options.onPinned?.(this.accessKey, key);
+        assertNow('onPinned', this.#options.onPinned?.(this.accessKey, key));
       } catch (error) {
         client.clientKey = undefined;
         throw error;

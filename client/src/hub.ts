@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { LocalError, readAuthorization } from 'hub-protocol';
 import type { WebSocket } from 'ws';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
 import { keepAlive } from './ws.ts';
 import ws from './ws-on-node.cts';
 
@@ -78,6 +79,9 @@ type Socket = Pick<WebSocket, 'on' | 'send' | 'close' | 'terminate' | 'ping' | '
   readonly bufferedAmount?: number;
 };
 
+const OPTIONS = { maxConnections: COUNT, pingEvery: TIME };
+const SERVER_OPTIONS = { ...OPTIONS, tls: CERTIFICATE, port: PORT, host: HOST };
+
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
 const MAX_PAYLOAD = 256 * 1024;
 /** A client for which more bytes than this wait does not read them. It is twice the longest message. */
@@ -89,9 +93,14 @@ const CLOSE_TIMEOUT = 5000;
  * Makes a hub for an HTTP server of your own.
  * @param options - the clients, what to do with their messages, and limits
  * @returns the hub, whose `upgrade` the server calls
- * @throws LocalError as the constructor of HubSession, for `nodeId`, `staticKey` and `session`
+ * @throws LocalError `bad-argument` for options that do not exist or are out of range; as the constructor of HubSession, for `nodeId`,
+ *   `staticKey` and `session`
  */
 export function createHub(options: WebSocketHubOptions): Hub {
+  return makeHub(readHubOptions(options, OPTIONS));
+}
+
+function makeHub(options: WebSocketHubOptions): Hub {
   assertServes(options);
   const { maxConnections = 1000 } = options;
   const limits = {
@@ -120,7 +129,7 @@ export function createHub(options: WebSocketHubOptions): Hub {
         return;
       }
       sockets.handleUpgrade(request, socket, head, (accepted) => {
-        const connection = serveSocket(accepted, readAuthorization(request.url!)?.accessKey, options);
+        const connection = serve(accepted, readAuthorization(request.url!)?.accessKey, options);
         if (connection === undefined) return;
         connections.add(connection);
         accepted.on('close', () => connections.delete(connection));
@@ -136,8 +145,9 @@ export function createHub(options: WebSocketHubOptions): Hub {
  * @throws LocalError as `createHub`; the system's error, with the `syscall` `listen`, if the port cannot be used
  */
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
-  const { tls, port = 0, host = '127.0.0.1' } = options;
-  const hub = createHub(options);
+  const given = readHubOptions(options, SERVER_OPTIONS);
+  const { tls, port = 0, host = '127.0.0.1' } = given;
+  const hub = makeHub(given);
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
   server.on('upgrade', hub.upgrade);
@@ -170,13 +180,22 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
 }
 
 /**
- * Serves one connection that your own server has accepted. Never throws: an error ends the connection, and `onFault` is called.
+ * Serves one connection that your own server has accepted. An error ends the connection, and `onFault` is called.
  * @param socket - a WebSocket of `ws`, or what behaves like one
  * @param accessKey - what the client says it is; `undefined` if it does not say
  * @param options - as for `createHub`
  * @returns the connection; `undefined` if the client is unknown, or cannot be served
+ * @throws LocalError `bad-argument` for options that do not exist or are out of range, and for nothing else
  */
 export function serveSocket(
+  socket: Socket,
+  accessKey: string | undefined,
+  options: WebSocketHubOptions,
+): HubConnection | undefined {
+  return serve(socket, accessKey, readHubOptions(options, OPTIONS));
+}
+
+function serve(
   socket: Socket,
   accessKey: string | undefined,
   options: WebSocketHubOptions,

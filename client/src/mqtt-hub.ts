@@ -2,8 +2,12 @@
  * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
+import { type OptionNames, readOptions } from 'hub-protocol';
 import mqtt, { type MqttClient } from 'mqtt';
+import { budgetOf } from './budget.ts';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { limitPackets } from './limit-packets.ts';
+import { FUNCTION, readHubOptions, TEXT, TIME } from './read-hub-options.ts';
 import { readAuthority } from './read-options.ts';
 
 /** A broker, and the hub's account there. */
@@ -43,6 +47,18 @@ export interface MqttHub {
 /** How long a broker may take to answer CONNECT, and then SUBSCRIBE, in milliseconds. */
 const ANSWER_TIMEOUT = 30_000;
 
+const OPTIONS = {
+  broker: [
+    'an object with url, username and password',
+    (value: unknown) => typeof value === 'object' && value !== null,
+  ],
+  base: TEXT,
+  idle: TIME,
+  reconnectAfter: TIME,
+  onLost: FUNCTION,
+} as const;
+const ACCOUNT: OptionNames<BrokerAccount> = { url: true, ca: true, username: true, password: true };
+
 interface Peer {
   connection: ServedConnection;
   idle: NodeJS.Timeout;
@@ -55,10 +71,11 @@ interface Peer {
  * @throws LocalError as `createHub`, and for `broker.ca`; the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
-  assertServes(options);
-  const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000 } = options;
-  const { url, ca: given, ...account } = broker;
-  const ca = readAuthority(given, 'broker.ca');
+  const given = readHubOptions(options, OPTIONS);
+  assertServes(given);
+  const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000, onLost } = given;
+  const { url, ca: authority, ...account } = readOptions(broker, 'broker', ACCOUNT);
+  const ca = readAuthority(authority, 'broker.ca');
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();
   let connection: MqttClient;
@@ -78,7 +95,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const end = (): void => forget(accessKey);
-    const served = ServedConnection.of(accessKey, options, {
+    const served = ServedConnection.of(accessKey, given, {
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
         connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
@@ -110,6 +127,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       connectTimeout: ANSWER_TIMEOUT,
     };
     connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
+    limitPackets(connection, budgetOf().packet, true);
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
     connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows
@@ -137,7 +155,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     [...peers.keys()].forEach(forget);
     clearTimeout(again);
     if (isStopped) return;
-    options.onLost?.(error);
+    onLost?.(error);
     again = setTimeout(() => open().catch(lost), reconnectAfter);
   };
   const stop = async (): Promise<void> => {

@@ -11,6 +11,7 @@ import { Client } from './client.ts';
 import { deriveInWorker as derive } from './derive-on-node.ts';
 import { binaryReader } from './inflate-on-node.ts';
 import { KeyringFile } from './keyring-file.ts';
+import { limitPackets } from './limit-packets.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -18,9 +19,6 @@ import { readNodeOptions } from './read-options.ts';
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
 export type * from './options.ts';
-
-/** The most packets in what a socket reads at once, which is at most 64 KiB. */
-const MAX_PACKETS_AT_ONCE = 2000;
 
 /**
  * Connects to the broker of an identity, and to its hub, and stays connected until `end` is called.
@@ -163,39 +161,4 @@ function connectTo(url: string, options: IClientOptions): MqttClient {
     () => connectTcp({ ...socketOptions(options.connectTimeout!), host, port: Number(port || 1883) }),
     options,
   );
-}
-
-/**
- * Ends the connection to a broker that sends a packet that is too long, or too many at once. MQTT.js would buffer up to 256 MiB for
- * one packet, and takes seconds for 64 KiB of the shortest ones.
- */
-function limitPackets({ stream }: MqttClient, maxPacket: number): void {
-  let rest = 0; // of the packet, in bytes
-  let length = 0; // as far as it was read (MQTT 3.1.1, section 2.2.3)
-  let shift = -1; // of the next seven bits of the length; the first byte of a packet comes before them
-  const isTolerable = (part: Uint8Array): boolean => {
-    let count = 0;
-    for (let at = 0; at < part.length; at++) {
-      if (rest > 0) {
-        const taken = Math.min(rest, part.length - at);
-        rest -= taken;
-        at += taken - 1;
-      } else if (shift < 0) {
-        count++;
-        length = 0;
-        shift = 0;
-      } else {
-        length += (part[at]! & 127) << shift;
-        shift = part[at]! < 128 ? -1 : shift + 7;
-        if (shift < 0) rest = length;
-        if (length > maxPacket || shift > 21 || count > MAX_PACKETS_AT_ONCE) return false;
-      }
-    }
-    return true;
-  };
-  stream.prependListener('data', (part: Uint8Array) => {
-    if (isTolerable(part)) return;
-    part.fill(0); // MQTT.js gets it next, and stops at a packet of the type 0
-    stream.destroy();
-  });
 }

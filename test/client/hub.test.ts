@@ -141,6 +141,7 @@ for (const path of ODD_TARGETS) {
 
 const utter = (data: string, context = '{}'): string =>
   `{"msg_type":"bus","payload":{"type":"recognizer_loop:utterance","data":${data},"context":${context}}}`;
+const utterance = (text: string): string => utter(`{"utterances":["${text}"]}`);
 const NO_TEXT = '{"toString":1,"valueOf":1}';
 const HOSTILE = [
   utter(`{"utterances":[${NO_TEXT}]}`),
@@ -228,6 +229,77 @@ for (const [what, fails] of [
   });
 }
 
+for (const [what, later] of [
+  ['clients.get', { clients: { get: async () => fail('no database') } }],
+  ['onPinned', { onPinned: async () => fail('no database') }],
+] as const) {
+  test(`a promise from ${what} ends the connection alone, and pins nothing`, async () => {
+    const { url } = await start(later as object);
+    await dial('kiosk-7', undefined, url).reaches('ended');
+    assert.match(String(faults), `"${what}" returned a promise, and a hub does not wait for it`);
+    assert.is(clients.get('kiosk-7')!.clientKey, undefined);
+    await dial('kiosk-7').reaches('ready');
+  });
+}
+
+for (const [what, answer] of [
+  ['number', () => 7],
+  ['undefined', async () => undefined],
+] as const) {
+  test(`an answer that is ${what} is told as the fault of the option`, async () => {
+    const client = dial('kiosk-7', undefined, (await start({ answer: answer as never })).url);
+    await client.reaches('ready');
+    client.say(utterance('hello'));
+    await client.reaches('ended');
+    assert.match(String(faults), `"answer" has to return a string or a promise of one, and returned ${what}`);
+  });
+}
+
+const OWN = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
+for (const [name, begin] of [
+  ['serveHub', async (options: object) => (await serveHub({ ...OWN, ...options })).stop()],
+  ['createHub', (options: object) => createHub({ ...OWN, ...options })],
+  ['serveSocket', (options: object) => void doneWith('kiosk-7', options)],
+] as const) {
+  test(`${name} refuses options that do not exist or are out of range, and takes none from Object.prototype`, async () => {
+    const refusal = async (options: object): Promise<string> => {
+      try {
+        await begin(options);
+        return 'none';
+      } catch (error) {
+        return String(error);
+      }
+    };
+    assert.match(await refusal({ maxConnection: 5 }), 'does not exist: did you mean "maxConnections"?');
+    assert.match(await refusal({ session: { maxMesage: 5 } }), '"session.maxMesage" does not exist');
+    for (const [option, ...wrong] of [
+      ['handshakeTimeout', '10', 3e9, -1, null],
+      ['pingEvery', 0, 3e9],
+      ['maxConnections', '5', Number.NaN, -1, 0.5],
+      ['clients', undefined, null, {}],
+      ...['answer', 'onEvent', 'onPinned', 'onRefused', 'onFault'].map((each) => [each, 'x'] as const),
+      ...(name !== 'serveHub'
+        ? []
+        : ([
+            ['host', '', null],
+            ['port', '5678', -1, 65_536],
+            ['tls', null, {}, { key: 'x' }],
+          ] as const)),
+    ] as const)
+      for (const value of wrong)
+        assert.match(await refusal({ [option]: value }), `[bad-argument]: "${option}" expected`);
+    const inherited = { host: '192.0.2.1', maxConnections: 'none', session: 7, clients: {}, onFault: 7 };
+    for (const [option, value] of Object.entries(inherited))
+      Object.defineProperty(Object.prototype, option, { value, configurable: true, writable: true });
+    try {
+      assert.is(await refusal({}), 'none');
+    } finally {
+      for (const option of Object.keys(inherited))
+        delete (Object.prototype as { [option: string]: unknown })[option];
+    }
+  });
+}
+
 function fail(what: string): never {
   throw new Error(what);
 }
@@ -266,8 +338,6 @@ test('a client’s first pinned key stays, and a slower connection with another 
     ['client-key-changed', 'awaiting-message-3', 'kiosk-7'],
   ]);
 });
-
-const utterance = (text: string): string => utter(`{"utterances":["${text}"]}`);
 
 test('what the messages of a client mean is up to the caller', async () => {
   const seen: string[] = [];

@@ -130,6 +130,24 @@ test('buffers no more than half a megabyte of a packet', async () => {
   assert.ok(written < 16 * MIB, `${written} bytes were written`); // most of them are in the buffers of the system
 });
 
+test('a hub buffers half a megabyte of a message, whose client alone is refused before the rest comes', async () => {
+  const refused: string[] = [];
+  const answered: string[] = [];
+  const url = await broker((socket) => {
+    socket.on('data', (packet: Buffer) => answered.push(...(`${packet}`.match(/kiosk-.(?=\/out)/g) ?? [])));
+    const short = Buffer.concat([publish('hivemind/kiosk-7/in', 2), Buffer.from('{}')]);
+    socket.write(Buffer.concat([short, publish('hivemind/kiosk-7/in', MIB), Buffer.alloc(MIB / 2 + 99)]));
+  });
+  const known = new Map(['kiosk-7', 'kiosk-8'].map((accessKey) => [accessKey, { psk: randomBytes(32) }]));
+  const hub = await serve(url, { clients: known, onRefused: ({ code }) => refused.push(code) });
+  await until(() => refused.length > 0);
+  assert.equal([refused, hub.connections.size], [['envelope-too-large'], 0]);
+  const rest = Buffer.alloc(MIB / 2 - 99);
+  sockets[0]!.write(Buffer.concat([rest, publish('hivemind/kiosk-8/in', 2), Buffer.from('{}')]));
+  await until(() => answered.includes('kiosk-8'));
+  await soon(hub.stop());
+});
+
 test('over a WebSocket, refuses a message of more than half a megabyte as soon as it begins', async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   webSockets.push(server);
