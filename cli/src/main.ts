@@ -25,7 +25,9 @@ provision devices, and find out why they fail.
 
 ${table(COMMANDS.map(({ name, summary }) => [name, summary]))}
   hub-protocol COMMAND --help    shows what a command does, with examples
-  hub-protocol --version
+  hub-protocol --version, -v
+
+If it is not installed, type "npx hub-protocol-cli" for "hub-protocol".
 
 No secret is ever an argument. Every command prints JSON with --json, and no
 escape codes unless on a terminal.
@@ -53,7 +55,7 @@ export async function main(args: readonly string[]): Promise<Outcome> {
 }
 
 async function runCommand([name, ...args]: readonly string[]): Promise<Omit<Outcome, 'stderr'>> {
-  if (name === '--version') return { status: 0, stdout: `hub-protocol ${version}\n` };
+  if (name === '--version' || name === '-v') return { status: 0, stdout: `hub-protocol ${version}\n` };
   if (name === '--help' || name === '-h' || name === 'help') return { status: 0, stdout: helpFor(args[0]) };
   if (name === undefined) {
     throw new CannotRun(`expected a command: ${COMMANDS.map(({ name }) => name).join(', ')}`);

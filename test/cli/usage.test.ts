@@ -1,5 +1,7 @@
 /** What all commands have in common: help, usage errors, exit status. */
+import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { test } from 'uvu';
@@ -9,7 +11,7 @@ import { readAuthority, reasonOf } from '../../cli/src/files.ts';
 import { hiding, hidingInJson } from '../../cli/src/hidden.ts';
 import { shown, shownList } from '../../cli/src/shown.ts';
 import { keyringOf } from '../../cli/src/talk.ts';
-import { Folder, IDENTITY, run, runProgram } from './run.ts';
+import { CLI, Folder, IDENTITY, run, runProgram } from './run.ts';
 
 const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'doctor', 'explain'];
 
@@ -41,7 +43,8 @@ test('help fits the width of a terminal', async () => {
 
 test('--version prints the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../cli/package.json', import.meta.url), 'utf8'));
-  assert.equal(await runProgram(['--version']), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
+  for (const flag of ['--version', '-v'])
+    assert.equal(await runProgram([flag]), { code: 0, stdout: `hub-protocol ${version}\n`, stderr: '' });
 });
 
 const folder = new Folder();
@@ -263,6 +266,15 @@ test('exits with the status of the command, as a program', async () => {
   assert.is(code, 2);
   assert.is(stdout, '');
   assert.match(stderr, /^hub-protocol: cannot read the identity or keyring, \/nowhere\.json/);
+});
+
+test('ends without a word when the reader of its output has left, such as head', async () => {
+  const child = spawn(process.execPath, [CLI, '--help']);
+  child.stdout.destroy();
+  let stderr = '';
+  child.stderr.on('data', (data) => (stderr += data));
+  await once(child, 'close');
+  assert.is(stderr, '');
 });
 
 test('adds nothing to an error that is not its own and has no place', async () => {
