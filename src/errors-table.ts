@@ -229,7 +229,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
   },
   'protocol-version': {
     means: 'the other side does not speak protocol 3: update it',
-    todo: 'Update the peer: it has no protocol 3. There is no older protocol to fall back to. HiveMind’s hub has it from hivemind-core 4.7 on, a pre-release: `pip install --upgrade --pre`.',
+    todo: 'Update the peer: it has no protocol 3. There is no older protocol to fall back to. HiveMind’s hub has it from hivemind-core 4.7 on, a pre-release: `pip install --upgrade --pre hivemind-core`, and its protocol plugins.',
   },
   'bad-offer': {
     means:
@@ -806,7 +806,7 @@ export const badNodeId = (longest: number): RemoteError =>
 export const protocolVersion = (): RemoteError =>
   new RemoteError(
     'protocol-version',
-    'the peer does not speak protocol 3: update it (HiveMind’s hub with pip install --upgrade --pre, to hivemind-core 4.7 or later)',
+    'the peer does not speak protocol 3: update it (HiveMind’s hub to hivemind-core 4.7 or later: pip install --upgrade --pre hivemind-core)',
   );
 export const badOffer = (): RemoteError =>
   new RemoteError('bad-offer', 'noise.patterns or noise.suites of the HANDSHAKE is not a list of strings');
@@ -878,8 +878,8 @@ export const hubKeyChanged = (
 ): RemoteError =>
   new RemoteError(
     'hub-key-changed',
-    `the hub presents the key ${show(hubKey)}, and ${show(pinnedKey)} is pinned: make sure that it is the same hub, ` +
-      'then pin its new key',
+    `the hub presents the key ${show(hubKey)}, and ${show(pinnedKey)} is pinned: ask the hub’s operator whether the hub ` +
+      'itself shows the new key, and pin it only then',
     { nodeId, pinnedKey, hubKey },
   );
 export const clientKeyChanged = (): RemoteError =>
@@ -1003,7 +1003,7 @@ function clientEndingSentence(code: EndingCode, state: string): string {
         'key for this client now, or accept no more clients'
       );
     case 'dropped':
-      return `the connection was lost in state ${state}: connect again`;
+      return 'the connection was lost: connect again';
   }
 }
 

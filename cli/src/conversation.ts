@@ -135,8 +135,10 @@ class Talk {
     });
     const fail = (event: { error: Error & { code?: string }; tell: string }): void => this.#fail(event);
     this.#client.on('close', fail).on('ask', fail);
-    this.#client.on('disclosure', ({ text = 'The identity has no text that says that an AI answers.' }) =>
-      console.error(printable(text)),
+    this.#client.on(
+      'disclosure',
+      ({ text = 'The identity has no text in English that says that an AI answers.' }) =>
+        console.error(printable(text)),
     );
     if (question !== undefined) {
       this.#client.ask(question, { timeout: LONGEST }).then(

@@ -1,5 +1,5 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
-import { lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
 import { readCertificate } from 'hub-protocol-client/causes';
@@ -17,6 +17,7 @@ import {
   parseIdentity,
   parseJson,
   parseKeyring,
+  printable,
   RemoteError,
   readAtMost,
   readNodeId,
@@ -86,7 +87,14 @@ export function readIdentityFile(path: string): Identity {
  */
 export function readAuthority(given: string | undefined, identity: string): string | undefined {
   const [ca, hub] = ['ca.pem', 'hub.json'].map((name) => join(dirname(identity), name)) as [string, string];
-  const path = given ?? (isPrivate(ca) && isPrivate(hub) ? ca : undefined);
+  const isOwn = isPrivate(ca) && isPrivate(hub);
+  if (given === undefined && !isOwn && existsSync(ca))
+    process.stderr.write(
+      printable(
+        `${ca} is not trusted, since it or hub.json next to it is not a file of yours that nobody else can read. If the hub’s operator gave it to you, pass --ca ${ca}\n`,
+      ),
+    );
+  const path = given ?? (isOwn ? ca : undefined);
   if (path === undefined) return undefined;
   const pem = readCertificate(readFile(path, 'the certificate authority'));
   if (pem === undefined) throw new CannotRun(`${path} is not a certificate, as PEM or DER`);

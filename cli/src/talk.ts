@@ -20,7 +20,7 @@ export const TALK_OPTIONS: Options = {
   keyring: {
     type: 'string',
     argument: 'FILE',
-    help: 'the keyring of the client (default: IDENTITY.keyring)',
+    help: 'the keyring of the client (default: kiosk.keyring.json for kiosk.json)',
   },
   ca: {
     type: 'string',
@@ -106,13 +106,13 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     show(progress, 'deriving the pre-shared key');
   });
   client.on('close', ({ error, tell }) => {
-    failure = tell;
+    failure = toShell(tell);
     const { code } = error as { code?: string };
     isDeriving &&= code === 'dropped' || code === 'timeout';
   });
   let decision = Promise.resolve(false);
   client.on('ask', (event) => {
-    failure = event.tell;
+    failure = toShell(event.tell);
     decision = decide(event, client, ask);
   });
   return {
@@ -132,7 +132,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
 async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<boolean> {
   if ((event.error as { code?: string }).code !== 'hub-key-changed') return false;
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const answer = await ask('Is this the new key of your hub? Type yes to trust it: ', event.tell);
+  const answer = await ask('Does the hub itself show the new key? Type yes only then: ', event.tell);
   if (answer !== 'yes') return false;
   client.trust(event);
   return true;
@@ -163,10 +163,15 @@ export function answerAt(terminal: Interface, question: string): Promise<string>
   });
 }
 
+/** A sentence of the client, which names its options, for whoever types options. */
+export function toShell(tell: string): string {
+  return tell.replace('(ca)', '(--ca)');
+}
+
 /** The message of an error of the library, for whoever types options. */
 export function inShellWords({ code, message }: LocalError): string {
   return code === 'plaintext-endpoint'
-    ? 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'
+    ? 'the address in this identity does not use TLS: pass --allow-plaintext if the hub is on this machine'
     : message;
 }
 
@@ -217,9 +222,9 @@ export function shownOf({ ending, reply: { text, expectsAnswer }, tell }: Answer
   return { ending, text, expectsAnswer, ...(tell !== undefined && { message: tell }) };
 }
 
-/** The line for a person after the parts of the answer: an action may have no text, and is done. */
+/** The line for a person after the parts of the answer: an action may have no text, and so may a picture or a choice. */
 export function lineAfter({ text, message }: Shown): string | undefined {
-  return message ?? (text === '' ? 'The hub has done that, and says nothing.' : undefined);
+  return message ?? (text === '' ? 'The answer has no text.' : undefined);
 }
 
 /** On one line: the text of a hub must not look like a line of this program. */

@@ -8,25 +8,22 @@ import { isCause, type Place, sentenceOfCause } from './causes.ts';
 export type Advice = { readonly [code in ErrorCode]?: string };
 
 /** Says nothing of handshake patterns, and of the possible causes: the next attempt names the one. */
-const KK_FAILED =
-  'The hub could not be reached with the key that is stored for it: the next attempt shows why.';
+const KK_FAILED = 'The stored keys did not work. Trying another way.';
 
 /** @returns what a person must know when a hub that knows the password has another key than the one that was pinned */
 export function sentenceForReplacement({
   key,
   replaces,
 }: Extract<LinkEvent, { type: 'hub-replaced' }>): string {
-  return `The hub has a new key, ${fingerprint(key)} in place of ${fingerprint(replaces!)}, which is stored now: it knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
+  return `The hub’s key was ${fingerprint(replaces!)} and is now ${fingerprint(key)}. It was accepted, because this hub knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
 }
 
 /** If a question or a message is late, and the connection for it has not failed. */
 export const NOT_READY: string =
-  'The connection was not ready in time. Try again: the first one takes long on a slow machine.';
+  'The question could not be sent in time: the client was still connecting, or an earlier question was still open. Try again.';
 
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
-  'access-refused': (key) =>
-    `The connection was refused before the handshake: most likely the hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${key}.`,
   'client-key-refused': (key) =>
     `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': () => KK_FAILED,
@@ -34,7 +31,7 @@ const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string 
   refused: (key) =>
     `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${key}.`,
   'psk-differs': (key) =>
-    `The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${key}.`,
+    `The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, ${key}.`,
 };
 
 /**
@@ -114,7 +111,7 @@ export function sentenceForClosing({
     return `The hub has ended ${times} connections in a row before it said anything on them that is encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
   }
   if (code === 1006 && isSilent) {
-    return 'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.';
+    return 'The connection was lost before the hub said anything. Look into the log of the hub, and of a proxy in front of it. HiveMind’s hub must be hivemind-core 4.7 or later.';
   }
   if (code !== FORBIDDEN) return undefined;
   const known = Object.prototype.hasOwnProperty.call(TO_ALLOW, reason) ? TO_ALLOW[reason] : undefined;
@@ -131,7 +128,7 @@ export function sentenceForDropped({
 }: Pick<Extract<LinkEvent, { type: 'dropped' }>, 'reason' | 'bytes' | 'error'>): string {
   const dropped = `A message of the hub with ${bytes} bytes was dropped`;
   if (reason === 'too-large')
-    return `${dropped}: it is longer than this program accepts. Let the hub send less, or raise the option maxMemory: a message may have half of it, and at most 32 MiB.`;
+    return `${dropped}: it is longer than this program accepts. Let the hub send less. A message may have half of the option maxMemory, and at most 32 MiB.`;
   if (reason === 'not-utf8') return `${dropped}: it is not UTF-8. Report this to the makers of the hub.`;
   switch (error?.code) {
     case 'bad-compression':
@@ -147,17 +144,16 @@ export function sentenceForAnswer({
   isTruncated,
   reply,
 }: Pick<Extract<LinkEvent, { type: 'finish' }>, 'ending' | 'isTruncated' | 'reply'>): string | undefined {
-  if (isTruncated) return 'The answer is too long: a part of it was left out.';
   switch (ending) {
     case 'handled':
     case 'spoken':
-      return undefined;
+      return isTruncated ? 'The answer is too long: a part of it was left out.' : undefined;
     case 'unanswered':
-      return 'The hub did not understand the question.';
+      return 'The hub has no answer to that. Try other words.';
     case 'denied':
       return sentenceForRefusal(readRefusal(reply.rawEvent)?.code);
     case 'query-timeout':
-      return 'The hub asked others, and none of them answered in time.';
+      return 'The hub asked others, and had no complete answer from them in time.';
     case 'timeout':
       return reply.rawEvent === null
         ? 'The hub did not answer in time.'
@@ -171,12 +167,12 @@ export function sentenceForAnswer({
 function sentenceForRefusal(code: string | undefined): string {
   switch (code) {
     case 'backend_unavailable':
-      return 'The hub could not process the question. Ask its operator whether the hub’s agent is running.';
+      return 'The hub could not process the question: its message bus is down. Tell its operator.';
     case 'malformed_payload':
       return 'The hub could not read the question. Update this program, or the hub.';
     case 'intent_quota_exceeded':
       return 'This client has asked as often as the hub allows. Ask again later.';
     default:
-      return 'The hub does not allow this client to ask that. Ask its operator to allow it.';
+      return 'The hub refused the question. Ask its operator why.';
   }
 }

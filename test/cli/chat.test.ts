@@ -286,15 +286,21 @@ test('chat shows once what a hub says in two ways, and a text under each of its 
   assert.is(stdout, 'hub: one\nhub: two\n');
 });
 
-test('chat shows each message of a hub on one line', async () => {
-  const there = await playHub('hub\n1', (event, say, socket) => {
+test('chat shows each message of a hub on one line, and its key in place of a long name', async () => {
+  const play: Parameters<typeof playHub>[1] = (event, say, socket) => {
     if (event.type !== 'ready') return;
     say('speak', { utterance: 'one\n> \r\u2028Is this the new key?\u0085\ttwo' });
     setTimeout(() => socket.terminate(), 500);
-  });
-  const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
-  assert.is(stdout, 'hub: one > Is this the new key? two\n');
-  assert.match(stderr, /^connected to hub 1$/m);
+  };
+  for (const [nodeId, line] of [
+    ['hub\n1', /^connected to hub 1$/m],
+    ['P'.repeat(451), /^connected to the hub with the key [0-9a-f]{16}$/m], // the length of HiveMind's
+  ] as const) {
+    const there = await playHub(nodeId, play);
+    const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+    assert.is(stdout, 'hub: one > Is this the new key? two\n');
+    assert.match(stderr, line);
+  }
 });
 
 test('chat waits longer for a hub’s answer than for a connection', async () => {
@@ -567,12 +573,12 @@ const ENDINGS: readonly (readonly [
   ['handled', [['speak', { utterance: 'Hi.' }]], 'Hi.'],
   ['handled', [['speak', { utterance: 'Which one?', expect_response: true }]], 'Which one?'],
   ['handled', [], ''],
-  ['unanswered', [['complete_intent_failure', {}]], '', 'The hub did not understand the question.'],
+  ['unanswered', [['complete_intent_failure', {}]], '', 'The hub has no answer to that. Try other words.'],
   [
     'denied',
     [['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' }]],
     '',
-    'The hub could not process the question. Ask its operator whether the hub’s agent is running.',
+    'The hub could not process the question: its message bus is down. Tell its operator.',
   ],
   [
     'query-timeout',
@@ -581,7 +587,7 @@ const ENDINGS: readonly (readonly [
       ['hive.query.timeout', {}],
     ],
     'Wait.',
-    'The hub asked others, and none of them answered in time.',
+    'The hub asked others, and had no complete answer from them in time.',
   ],
 ];
 
@@ -602,7 +608,7 @@ for (const [ending, messages, text, message] of ENDINGS) {
     const chatted = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
     const { answers } = JSON.parse(chatted.stdout);
     assert.equal([chatted.code, answers], [code, [{ question: 'hello', ...shown }]]);
-    const lines = [text, message ?? (text === '' ? 'The hub has done that, and says nothing.' : '')];
+    const lines = [text, message ?? (text === '' ? 'The answer has no text.' : '')];
     const { stdout } = await runProgram(['ask', there, 'hello', '--allow-plaintext']);
     assert.is(stdout, lines.map((line) => (line === '' ? '' : `${line}\n`)).join(''));
   });
@@ -622,7 +628,7 @@ test('ask and chat say that an answer is incomplete', async () => {
   assert.match(stderr, sentence);
 });
 
-const QUESTION = 'Type yes to trust it: ';
+const QUESTION = 'Type yes only then: ';
 
 /** Answers to the question, and whether the other key is trusted. After the last one the key is the pinned one. */
 const ANSWERS: readonly (readonly [keys: string, isTrusted: boolean])[] = [

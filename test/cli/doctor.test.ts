@@ -305,7 +305,7 @@ const FAULTS: readonly (readonly [
     'plaintext-endpoint',
     undefined,
     async () => [there({ wss: 'ws://localhost:1' })],
-    'The hub of this identity has no TLS: pass --allow-plaintext if it is on this machine.',
+    'The address in this identity does not use TLS: pass --allow-plaintext if the hub is on this machine.',
   ],
   [
     'a name of no host',
@@ -480,7 +480,7 @@ const FAULTS: readonly (readonly [
       await greeting(says(HELLO, offer({ min_protocol_version: 0, max_protocol_version: 1 }))),
       PLAIN,
     ],
-    'The peer does not speak protocol 3: update it (HiveMind’s hub with pip install --upgrade --pre, to hivemind-core 4.7 or later). This hub speaks versions 0 to 1.',
+    'The peer does not speak protocol 3: update it (HiveMind’s hub to hivemind-core 4.7 or later: pip install --upgrade --pre hivemind-core). This hub speaks versions 0 to 1.',
   ],
   [
     'a hub of unknown suites',
@@ -542,7 +542,7 @@ const FAULTS: readonly (readonly [
     'hub-key-changed',
     undefined,
     async () => [await hub(), ...CA, '--keyring', keyring(pinning(publicOf(randomBytes(32))))],
-    'The hub presents the key HUB, and ANOTHER is pinned: make sure that it is the same hub, then pin its new key. “ask” and “chat” ask you whether to.',
+    'The hub presents the key HUB, and ANOTHER is pinned: ask the hub’s operator whether the hub itself shows the new key, and pin it only then. “ask” and “chat” ask you whether to.',
   ],
   [
     'a hub that has pinned another client',
@@ -586,7 +586,7 @@ const FAULTS: readonly (readonly [
       '--ask',
       'hello',
     ],
-    'The hub could not process the question. Ask its operator whether the hub’s agent is running.',
+    'The hub could not process the question: its message bus is down. Tell its operator.',
   ],
   [
     'a hub that does not answer',
@@ -659,7 +659,7 @@ const FAULTS: readonly (readonly [
     'dropped',
     undefined,
     async () => [identity, await greeting((socket) => socket.terminate()), PLAIN],
-    'The hub ended the connection before it said anything. HiveMind’s hub does so if it is older than hivemind-core 4.7: then update it with pip install --upgrade --pre.',
+    'The connection was lost before the hub said anything. Look into the log of the hub, and of a proxy in front of it. HiveMind’s hub must be hivemind-core 4.7 or later.',
   ],
   [
     'a hub that closes in place of its HELLO',
@@ -667,7 +667,7 @@ const FAULTS: readonly (readonly [
     'dropped',
     undefined,
     async () => [identity, await greeting((socket) => socket.close(1000)), PLAIN],
-    'The connection was lost in state awaiting-hello: connect again.',
+    'The connection was lost: connect again.',
   ],
   [
     'a hub that says something else than HELLO',
@@ -690,7 +690,7 @@ const FAULTS: readonly (readonly [
       }),
       PLAIN,
     ],
-    'The connection was lost in state awaiting-offer: connect again.',
+    'The connection was lost: connect again.',
   ],
   [
     'a wrong password at a hub whose key is pinned',
@@ -703,7 +703,7 @@ const FAULTS: readonly (readonly [
       '--keyring',
       keyring(pinning(publicOf(HUB_KEY))),
     ],
-    'The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key CLIENT.',
+    'The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, CLIENT.',
   ],
   [
     'a hub that leaves after message 1',
@@ -720,7 +720,7 @@ const FAULTS: readonly (readonly [
       '--keyring',
       keyring(),
     ],
-    'The connection was lost in state awaiting-message-2: connect again.',
+    'The connection was lost: connect again.',
   ],
   [
     'a port on which no broker listens',
@@ -837,7 +837,7 @@ test('shows one line for each step, and goes on to the answer', async () => {
   const args = ['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello'];
   const { code, stdout, stderr } = await runProgram(args);
   assert.is(code, 0, stdout);
-  assert.is(stderr, 'The identity has no text that says that an AI answers.\n');
+  assert.is(stderr, 'The identity has no text in English that says that an AI answers.\n');
   assert.is(
     general(stdout).replace(/(?<=localhost is ).*/, 'ADDRESSES'),
     `\
@@ -889,7 +889,7 @@ test('names the way out of an old hub, and its versions', async () => {
   const text = stdout.replace(/\s+/g, ' ');
   assert.match(
     text,
-    /FAULT protocol .*--pre.*hivemind-core 4\.7 .*This hub speaks versions 0 to 1\. \(protocol-version\)/,
+    /FAULT protocol .*hivemind-core 4\.7 .*--pre.*This hub speaks versions 0 to 1\. \(protocol-version\)/,
   );
 });
 
@@ -1536,7 +1536,7 @@ test('prints as JSON all that the hub has said, and each step', async () => {
   const fault = {
     step: 'protocol',
     state: 'fault',
-    text: 'The peer does not speak protocol 3: update it (HiveMind’s hub with pip install --upgrade --pre, to hivemind-core 4.7 or later). This hub speaks version 2.',
+    text: 'The peer does not speak protocol 3: update it (HiveMind’s hub to hivemind-core 4.7 or later: pip install --upgrade --pre hivemind-core). This hub speaks version 2.',
     code: 'protocol-version',
   };
   const passed = (step: string, text: string): object => ({ step, state: 'passed', text });

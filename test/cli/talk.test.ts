@@ -137,8 +137,11 @@ test('ask says what to do if the client’s key is not the pinned one', async ()
 test('the authority file next to an identity is trusted only if the hub wrote it', async () => {
   const [ca, stored] = [folder.at('hub/ca.pem'), folder.at('hub/hub.json')];
   const isTrusted = async (): Promise<boolean> => {
-    const { stdout } = await runProgram(['ask', identity, 'parrot']);
-    return stdout === 'You said: parrot\n';
+    const { stdout, stderr } = await runProgram(['ask', identity, 'parrot']);
+    const isAnswered = stdout === 'You said: parrot\n';
+    assert.is(stderr.includes(`${ca} is not trusted`), !isAnswered && existsSync(ca));
+    if (!isAnswered) assert.match(stdout, '(--ca)');
+    return isAnswered;
   };
   assert.ok(await isTrusted());
   for (const path of [ca, stored]) {
@@ -193,7 +196,7 @@ test('a hub whose folder has one of its files already writes none of the others'
   folder.write('half/ca.pem', 'mine');
   const { code, stderr } = await run(['hub', folder.at('half'), '--port', String(await freePort())]);
   assert.is(code, 2);
-  assert.match(stderr, /ca\.pem exists/);
+  assert.match(stderr, /ca\.pem exists, and .*hub\.json does not: name another folder/);
   assert.equal(readdirSync(folder.at('half')), ['ca.pem']);
 });
 
@@ -425,7 +428,7 @@ test('a hub without TLS is refused in the words of the shell', async () => {
   const plain = folder.write('plain.json', { ...issued, data_plane_endpoints: { wss: 'ws://localhost:1' } });
   assert.match(
     (await run(['ask', plain, 'hello'])).stderr,
-    /: the hub of this identity has no TLS: pass --allow-plaintext/,
+    /: the address in this identity does not use TLS: pass --allow-plaintext/,
   );
 });
 

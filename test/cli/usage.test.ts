@@ -126,7 +126,10 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     'chat D/text',
     'D/text: the identity is not JSON in UTF-8, or has a key twice: is the file complete? (identity-not-json)',
   ],
-  ['chat D/plain', 'the hub of this identity has no TLS: pass --allow-plaintext if it is on this machine'],
+  [
+    'chat D/plain',
+    'the address in this identity does not use TLS: pass --allow-plaintext if the hub is on this machine',
+  ],
   ['psk horse', 'expected no arguments but options: the password is asked for, and --node-id names the hub'],
   ...['psk', 'psk --node-id=', 'psk --node-id a --hello D/no-node-id'].map(
     (args) => [args, 'expected one of --node-id ID and --hello FILE: see --help'] as const,

@@ -65,7 +65,7 @@ test('a question that is late before any connection has failed says so to a pers
   const client = world.start();
   const late = await errorOf(client.ask('hello', { timeout: 20 }));
   assert.is(late.code, 'wrong-state');
-  assert.match(late.tell, /^The connection was not ready in time\. Try again/);
+  assert.match(late.tell, /^The question could not be sent in time/);
 });
 
 test('each question that a lost connection ends rejects with an error of its own', async () => {
@@ -165,13 +165,13 @@ test('an answer that is too long is marked as truncated', async () => {
 });
 
 for (const [type, data, sentence] of [
-  ['complete_intent_failure', {}, 'did not understand'],
-  ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'does not allow'],
-  ['hive.policy.denied', { code: 'backend_unavailable' }, 'hub’s agent is running'],
+  ['complete_intent_failure', {}, 'no answer to that'],
+  ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'refused the question'],
+  ['hive.policy.denied', { code: 'backend_unavailable' }, 'message bus is down'],
   ['hive.policy.denied', { code: 'malformed_payload' }, 'could not read the question'],
   ['hive.policy.denied', { code: 'intent_quota_exceeded' }, 'as often as the hub allows'],
-  ['hive.policy.denied', { code: 'constructor' }, 'does not allow'],
-  ['hive.query.timeout', {}, 'none of them answered'],
+  ['hive.policy.denied', { code: 'constructor' }, 'refused the question'],
+  ['hive.query.timeout', {}, 'no complete answer'],
 ] as const) {
   test(`an answer that ends with ${type} ${JSON.stringify(data)} has a message for a person, “${sentence}”`, async () => {
     const world = newWorld();

@@ -299,16 +299,14 @@ test('a page that needs no PSK any more ends its worker', async () => {
 
 const known = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
 const KEY = fingerprint(known.staticKey.publicKey!);
-const NOT_REACHED =
-  'The hub could not be reached with the key that is stored for it: the next attempt shows why.';
+const NOT_REACHED = 'The stored keys did not work. Trying another way.';
 /** What only the operator of a hub can help with, in whole sentences. */
 const TO_THE_OPERATOR: { readonly [code: string]: string } = {
-  'access-refused': `The connection was refused before the handshake: most likely the hub does not admit this client. Ask its operator to add the access key and to admit the client with the key ${KEY}.`,
   'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': NOT_REACHED,
   'kk-failed': NOT_REACHED,
   refused: `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${KEY}.`,
-  'psk-differs': `The hub’s answer does not fit the password: most likely the hub has another one for this client. Check it with the hub’s operator, to whom this client has the key ${KEY}.`,
+  'psk-differs': `The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, ${KEY}.`,
 };
 
 for (const [code, sentence] of Object.entries(TO_THE_OPERATOR)) {

@@ -464,7 +464,7 @@ test('says of each message of the hub that it drops what helps', async () => {
   world.sendBytes(Uint8Array.of(0x83, 0));
   await until(() => tells.length === 3);
   for (const [i, expected] of [
-    /raise the option maxMemory/,
+    /half of the option maxMemory/,
     /Update this program, or the hub/,
     /inflates to more than this program accepts/,
   ].entries()) {

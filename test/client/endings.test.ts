@@ -407,7 +407,7 @@ test('a hub with another key is reported with both fingerprints, before the conn
   world.drop();
   await client.ask('hello');
   const fresh = fingerprint(crypto.x25519.publicKey(world.hubStatic));
-  assert.match(seen[0]!, new RegExp(`^The hub has a new key, ${fresh} in place of ${old}, .* operator`));
+  assert.match(seen[0]!, new RegExp(`^The hub’s key was ${old} and is now ${fresh}\\. .* operator`));
   assert.equal(seen.slice(1), ['connect']);
 });
 

@@ -122,10 +122,15 @@ test('a query resolves with what has come when its time is over, and says so', a
 /** How a query ends, and what is told of it, by what the hub answers. */
 const ENDINGS: readonly (readonly [type: string, data: JsonObject, ending: string, tell?: string])[] = [
   ['hive.query.complete', {}, 'handled'],
-  ['hive.query.timeout', {}, 'query-timeout', 'The hub asked others, and none of them answered in time.'],
+  [
+    'hive.query.timeout',
+    {},
+    'query-timeout',
+    'The hub asked others, and had no complete answer from them in time.',
+  ],
   [
     ...(['hive.policy.denied', { denied_type: 'recognizer_loop:utterance' }, 'denied'] as const),
-    'The hub does not allow this client to ask that. Ask its operator to allow it.',
+    'The hub refused the question. Ask its operator why.',
   ],
 ];
 
@@ -142,17 +147,23 @@ for (const [type, data, ending, tell] of ENDINGS) {
   }
 }
 
-test('an answer to a query that is too long is marked as truncated', async () => {
-  const { client, ready, answer } = start();
-  await ready();
-  const answered = client.query('Who is at home?');
-  answer('hub-2', 'speak', { utterance: 'x'.repeat(5 * 1024 * 1024) });
-  answer('hub-2', 'hive.query.complete');
-  const { ending, isTruncated, tell } = await answered;
-  assert.equal(
-    [ending, isTruncated, tell],
-    ['handled', true, 'The answer is too long: a part of it was left out.'],
-  );
+test('an answer to a query that is too long is marked as truncated, and its length hides no other end', async () => {
+  for (const [type, end, sentence] of [
+    ['hive.query.complete', 'handled', 'The answer is too long: a part of it was left out.'],
+    [
+      'hive.query.timeout',
+      'query-timeout',
+      'The hub asked others, and had no complete answer from them in time.',
+    ],
+  ] as const) {
+    const { client, ready, answer } = start();
+    await ready();
+    const answered = client.query('Who is at home?');
+    answer('hub-2', 'speak', { utterance: 'x'.repeat(5 * 1024 * 1024) });
+    answer('hub-2', type);
+    const { ending, isTruncated, tell } = await answered;
+    assert.equal([ending, isTruncated, tell], [end, true, sentence]);
+  }
 });
 
 test('a cascade whose connection ends resolves with the answers that were complete, and with parts of others', async () => {
@@ -280,7 +291,7 @@ test('a refusal ends the only question, and says why', async () => {
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
     const { ending, hub, tell } = await answered;
     assert.equal([ending, hub], ['denied', undefined]);
-    assert.match(tell!, 'agent is running');
+    assert.match(tell!, 'message bus is down');
   }
 });
 
@@ -384,7 +395,7 @@ test('a query that is late before any connection has failed since the last one s
   client.resume();
   const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
   assert.is(code, 'wrong-state');
-  assert.match(tell, /^The connection was not ready in time\. Try again/);
+  assert.match(tell, /^The question could not be sent in time/);
 });
 
 test('a query rejects at once while a person is asked, also in the listener, as a question does', async () => {

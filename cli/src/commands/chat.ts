@@ -2,7 +2,7 @@
 import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
 import { createInterface } from 'node:readline/promises';
 import type { AskError, Part } from 'hub-protocol-client';
-import { printable } from 'hub-protocol-judge/internals';
+import { fingerprint, printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import {
   answerAt,
@@ -14,6 +14,7 @@ import {
   shownOf,
   startTalk,
   TALK_OPTIONS,
+  toShell,
 } from '../talk.ts';
 
 export const CHAT: Command = {
@@ -67,14 +68,18 @@ async function chat(args: Arguments): Promise<Result> {
     return answer;
   };
   const { client, disclosed, isDeriving } = startTalk(args.only('identity'), args, askPerson, tell);
-  client.on('connect', ({ nodeId }) => tell(`connected to ${onOneLine(nodeId)}`));
+  client.on('connect', ({ nodeId, hubKey }) => {
+    const name = onOneLine(nodeId); // HiveMind's hub has a PEM key there
+    tell(`connected to ${name.length > 60 ? `the hub with the key ${fingerprint(hubKey)}` : name}`);
+  });
   let told = '';
   client.on('close', (event) => {
-    told = event.tell;
+    told = toShell(event.tell);
     tell(told);
   });
   client.on('ask', (event) => {
-    if (event.tell !== told) tell(event.tell); // such as a full disk, which ends no connection
+    const asked = toShell(event.tell);
+    if (asked !== told) tell(asked); // such as a full disk, which ends no connection
   });
   client.on('reconnect', ({ after }) => {
     tell(`connecting again${after > 0 ? ` in ${Math.ceil(after / 1000)} s` : ''}`);

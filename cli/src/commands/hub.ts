@@ -1,5 +1,5 @@
 /** `hub`: runs a hub on this machine, for a first conversation and for tests. */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HubClient, serveHub } from 'hub-protocol-client/hub';
 import {
@@ -193,7 +193,11 @@ async function newKeys(): Promise<NewKeys> {
 async function create(folder: string, port: number, { ca, ...keys }: NewKeys): Promise<Stored> {
   makeFolder(folder);
   const path = (name: string): string => join(folder, name);
-  for (const name of ['identity.json', 'ca.pem', 'hub.json']) assertPrivate(path(name), false);
+  for (const name of ['identity.json', 'ca.pem', 'hub.json']) {
+    if (lstatSync(path(name), { throwIfNoEntry: false }) !== undefined)
+      throw new CannotRun(`${path(name)} exists, and ${path('hub.json')} does not: name another folder`);
+    assertPrivate(path(name), false);
+  }
   const [accessKey, password] = [newSecret(), newSecret()];
   const psk = await deriveWithProgress(password, NODE_ID, 'deriving the PSK');
   const identity = {
