@@ -10,7 +10,6 @@ import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
 import { code, type Drawn, pageWith, table } from './draw.ts';
 import { errors } from './errors.ts';
-import { usualEvents } from './events.ts';
 import { evidence } from './evidence.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
@@ -66,11 +65,6 @@ function interop(): Drawn {
   });
 }
 
-/** The table of README.md: the events that every client handles. */
-function readme(): Drawn {
-  return pageWith('README.md', { events: usualEvents() });
-}
-
 /** The sentences of docs/guides/it-does-not-connect.md, with examples of addresses. */
 function causes(): Drawn {
   const rows: { [cause in Cause]: string[][] } = {
@@ -99,7 +93,6 @@ export function drawnFiles(): Drawn {
     ...errors(),
     ...interop(),
     ...evidence(),
-    ...readme(),
     ...status(),
     ...causes(),
     ...apiPages(),

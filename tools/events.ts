@@ -24,28 +24,11 @@ function rows(union: string, tag = 'type'): (readonly [type: string, todo: strin
   });
 }
 
-/** The events that every client handles. The others have defaults that are safe to ignore, or come only with options. */
-const USUAL: readonly string[] = [
-  'transmit',
-  'psk-needed',
-  'psk',
-  'pin',
-  'ready',
-  'message',
-  'close',
-  'ended',
-];
-
 function drawn(events: readonly (readonly [type: string, todo: string])[], what = 'Event'): string {
   return table(
     [what, 'What to do'],
     events.map(([type, todo]) => [code(type), todo]),
   );
-}
-
-export function usualEvents(): string {
-  const all = new Map(rows('SessionEvent'));
-  return drawn(USUAL.map((type) => [type, all.get(type)!]));
 }
 
 export function clientEvents(): string {

@@ -114,27 +114,6 @@ test('chat --json prints the answers as JSON, and nothing else', async () => {
   assert.equal(JSON.parse(stdout), { disclosure: { language: 'en', text: DISCLOSURE }, answers });
 });
 
-test('the talk in README.md is what chat shows', async () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, shown] = /^```text\n\$ npx hub-protocol-cli chat .*\n([^`]*)```$/m.exec(readme)!;
-  const { stdout } = await runOnTerminal(
-    ['chat', identity],
-    [
-      ['connected to hub.localhost', 'What time is it?\r'],
-      ['It is ', 'Tell me a joke\r'],
-      ['get it.', '\u0004'],
-    ],
-    200,
-  );
-  const withoutTime = (text: string): string => text.replace(/\d\d:\d\d/, '00:00').replace(/^> /gm, '');
-  const lines = linesOf(stdout).map((line) => withoutTime(line.trim()));
-  let at = -1;
-  for (const line of withoutTime(shown!).split('\n').slice(0, -1)) {
-    at = lines.indexOf(line, at + 1);
-    assert.ok(at >= 0, `${line}, of ${lines.join('|')}`);
-  }
-});
-
 test('chat prints events above the prompt, and keeps the text typed so far', async () => {
   const { code, stdout } = await runOnTerminal(
     ['chat', identity],

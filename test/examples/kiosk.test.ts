@@ -142,12 +142,12 @@ test('shows both keys when the hub has a new one, and trusts it when a person ag
   await kiosk.prints('You said: Are you new?');
 });
 
-test('README’s kiosk tells a person both keys of a hub that has another one, before its first answer', async () => {
+test('README’s program tells a person both keys of a hub that has another one, before its first answer', async () => {
   const own = join(folder, 'readme');
   mkdirSync(join(own, 'hub'), { recursive: true });
   symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(own, 'node_modules'));
   for (const step of stepsOf('README.md'))
-    if (step.do === 'append' && step.file === 'kiosk.mjs') writeFileSync(join(own, step.file), step.code);
+    if (step.do === 'append' && step.file === 'first.mjs') writeFileSync(join(own, step.file), step.code);
   writeFileSync(join(own, 'hub/ca.pem'), tls.ca);
   const issued = { ...identityOf('kiosk-9'), ai_disclosure: DISCLOSURE };
   writeFileSync(join(own, 'hub/identity.json'), JSON.stringify(issued));
@@ -155,14 +155,14 @@ test('README’s kiosk tells a person both keys of a hub that has another one, b
   for (const staticKey of [first, second]) {
     await hub.stop();
     await start(staticKey);
-    const kiosk = new Program('sh', ['-c', 'exec "$0" kiosk.mjs 2>&1', process.execPath], own);
+    const kiosk = new Program('sh', ['-c', 'exec "$0" first.mjs 2>&1', process.execPath], own);
     await kiosk.prints('You said: ');
     printed.push(kiosk.all);
     kiosk.kill('SIGKILL');
     await kiosk.ended;
   }
   assert.not.match(printed[0]!, /key/);
-  const told = `The hub has a new key, ${keyOf(second)} in place of ${keyOf(first)}, `;
+  const told = `The hub’s key was ${keyOf(first)} and is now ${keyOf(second)}. `;
   assert.ok(printed[1]!.includes(told), printed[1]);
   assert.ok(printed[1]!.indexOf(told) < printed[1]!.indexOf('You said: '));
 });

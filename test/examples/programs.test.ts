@@ -1,4 +1,4 @@
-/** Runs the README's program, the demo and small examples as a user runs them: on the built package. */
+/** Runs the core's program, the demo and small examples as a user runs them: on the built package. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { test } from 'uvu';
@@ -15,7 +15,7 @@ function node(...args: string[]): Promise<{ stdout: string; stderr: string }> {
   return promisify(execFile)(process.execPath, args, { cwd: root, timeout: 60_000 });
 }
 
-test('runs the README’s program, which has at most 30 lines', async () => {
+test('runs the core’s program, which has at most 30 lines', async () => {
   assert.ok(PROGRAM.trim().split('\n').length <= 30);
   const { stdout } = await node('--input-type=module', '-e', PROGRAM);
   assert.is(stdout, 'the hub says {"echo":"{\\"say\\":\\"hello\\"}"}\n');

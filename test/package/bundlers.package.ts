@@ -131,7 +131,7 @@ for (const [name, open, bundlers] of [
   });
 }
 
-test('README’s program runs in Chromium, built by esbuild, and with a single file and no bundler', async () => {
+test('the core’s program runs in Chromium, built by esbuild, and with a single file and no bundler', async () => {
   const { build } = await import('esbuild');
   const { outputFiles } = await build({
     stdin: { contents: BROWSER_PROGRAM, resolveDir: folder },

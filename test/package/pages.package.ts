@@ -17,7 +17,9 @@ const ANSWER: Expected = { prints: /^It is \d\d:\d\d\.$/m };
 const PAGES: { readonly [page: string]: { readonly [command: string]: Expected } } = {
   'README.md': {
     'npx hub-protocol-cli hub': HUB,
-    'node kiosk.mjs': { prints: /^Today is \w/m, until: 'printed' },
+    'node first.mjs': { prints: /^Today is \w/m },
+  },
+  'docs/reference/install.md': {
     'npx tsx core.mts': { prints: /^the hub says \{"echo":"\{\\"say\\":\\"hello\\"\}"\}$/m },
   },
   'client/README.md': {

@@ -1,5 +1,5 @@
 /**
- * The package where users run it, from README.md alone: its program, with both sides of a session, and its client over a WebSocket,
+ * The package where users run it, from docs alone: the program of the core, with both sides of a session, and its client over a WebSocket,
  * with either provider, in each Node.js that `engines` names, Bun, Deno and workerd. The hub is on loopback, with TLS.
  */
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -94,7 +94,7 @@ async function converse(file: string, code: string, ...command: string[]): Promi
 for (const [name, ...command] of RUNTIMES) {
   const socket = name === 'node-20' ? WS : '';
   for (const [provider, using] of PROVIDERS) {
-    test(`README’s program runs in ${name} with the provider ${provider}`, async () => {
+    test(`the core’s program runs in ${name} with the provider ${provider}`, async () => {
       writeFileSync(join(folder, 'program.js'), using(PROGRAM));
       const { stdout } = await run(folder, command[0]!, [...command.slice(1), 'program.js']);
       assert.is(stdout, PRINTED);
@@ -107,14 +107,14 @@ for (const [name, ...command] of RUNTIMES) {
 }
 
 for (const [name, node] of NODES as [string, string][]) {
-  test(`README’s program and a client run in ${name} as scripts`, async () => {
+  test(`the core’s program and a client run in ${name} as scripts`, async () => {
     writeFileSync(join(folder, 'program.cjs'), SCRIPT);
     assert.is((await run(folder, node, ['program.cjs'])).stdout, PRINTED);
     assert.is(await converse('client.cjs', asCommonJs(WS + CLIENT), node), HEARD);
   });
 }
 
-test('README’s program and a client run with a single file in an empty folder', async () => {
+test('the core’s program and a client run with a single file in an empty folder', async () => {
   const [[, oldest], [, newest]] = [NODES[0]!, NODES.at(-1)!];
   const single = join(folder, 'single');
   mkdirSync(single);
@@ -161,7 +161,7 @@ async function runInWorkerd(code: string, body: string): Promise<string> {
 }
 
 for (const [provider, using] of PROVIDERS) {
-  test(`README’s program runs in workerd with the provider ${provider}`, async () => {
+  test(`the core’s program runs in workerd with the provider ${provider}`, async () => {
     const program = using(PROGRAM);
     const imports = program.match(/^import .*\n/gm)!.join('');
     assert.is(await runInWorkerd(imports, program.replace(/^import .*\n/gm, '')), PRINTED);

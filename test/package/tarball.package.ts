@@ -58,7 +58,7 @@ test('has no files but its pages, licences, code and types', () => {
   );
 });
 
-test('with own cryptography, README’s program runs without further packages', async () => {
+test('with own cryptography, the core’s program runs without further packages', async () => {
   const alone = emptyFolder('alone');
   await install(alone, '--omit=optional', 'hub-protocol');
   assert.equal(installedIn(alone), ['hub-protocol']);
