@@ -67,9 +67,6 @@ function groupByCause(failed: readonly Verdict[]): Group[] {
   }));
 }
 
-const JSON_WRITER = 'canonical-json';
-const GARBLES = /^(?:escapes|strings|surrogates|UTF-8): /;
-
 /** The failures of each operation without a known cause, unless they may follow from the failures of another operation. */
 function groupByOperation(verdicts: readonly Verdict[]): Group[] {
   const failuresOf = (operation: string): Verdict[] =>
@@ -78,8 +75,6 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
   /** Whether most failures have a cause, from which the others may follow. */
   const isMostlyExplained = (failed: readonly Verdict[]): boolean =>
     2 * failed.filter(causeOf).length >= failed.length;
-  // An adapter of a port that writes strings wrongly garbles its responses, too.
-  const isGarbled = failuresOf(JSON_WRITER).some((verdict) => GARBLES.test(causeOf(verdict)));
   const groups: Group[] = [];
   const seen = new Set<string>();
   for (const { operation } of summarize(verdicts)) {
@@ -88,8 +83,7 @@ function groupByOperation(verdicts: readonly Verdict[]): Group[] {
     const uses = OPERATIONS.find(({ name }) => name === operation)?.uses ?? [];
     const fails = (used: string): boolean =>
       seen.has(used) && used !== operation && failuresOf(used).length > 0;
-    if (uses.some((used) => isExplained(used) || fails(used)) || (isGarbled && operation !== JSON_WRITER))
-      continue;
+    if (uses.some((used) => isExplained(used) || fails(used))) continue;
     if (operation !== LIVE && isMostlyExplained(failed)) continue; // each scene is about something else
     const unexplained = failed.filter((verdict) => causeOf(verdict) === '');
     const all = verdicts.filter((verdict) => verdict.operation === operation);

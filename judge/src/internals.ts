@@ -3,7 +3,6 @@
  * vectors. The published judge does not export it.
  */
 export { didYouMean } from './closest.ts';
-export { mistakenPrologues } from './mistakes/json.ts';
 export { MISTAKES, type Mistake } from './mistakes/noise-mistakes.ts';
 export {
   dhKeysWith,

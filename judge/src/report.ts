@@ -98,8 +98,8 @@ function failuresToLines(all: readonly Verdict[]): string[] {
   for (const { title, verdicts } of groups.slice(0, MAX_GROUPS)) {
     const counts = summarize(verdicts).map(({ operation, failed }) => `${failed} of ${operation}`);
     lines.push(`FAILED ${counts.join(', ')}`, `  ${title}`);
-    const rules = rulesIn(verdicts, all);
-    if (rules.length > 0) lines.push(`  ${rules.length > 1 ? 'rules' : 'rule'}: ${rules.join(', ')}`);
+    const rule = ruleIn(verdicts, all);
+    if (rule !== undefined) lines.push(`  rule: ${rule}`);
     if (verdicts.every(({ isChoice }) => isChoice)) lines.push(`  ${CHOICE}`);
     const plainest = [...verdicts].sort(byPlainness);
     const shown = verdicts[0]!.operation === LIVE ? plainest : plainest.slice(0, MAX_TESTS);
@@ -113,18 +113,15 @@ function failuresToLines(all: readonly Verdict[]): string[] {
   return lines;
 }
 
-const MAX_RULES = 3; // shown
-const MOST = 0.5;
-
-/** The rules that most of these tests are about: first those of which the fewest tests pass. */
-function rulesIn(verdicts: readonly Verdict[], all: readonly Verdict[]): string[] {
-  const named = new Set(verdicts.flatMap(({ rules = [] }) => rules));
-  const share = (rule: string, of: readonly Verdict[]): number => {
-    const own = of.filter(({ rules }) => rules?.includes(rule));
-    return own.filter(({ result }) => result === 'failed').length / (of === all ? own.length : of.length);
+/** The rule that all of these tests are about, if it is one, and if most of its tests fail. */
+function ruleIn(verdicts: readonly Verdict[], all: readonly Verdict[]): string | undefined {
+  const isCommon = (rule: string): boolean => verdicts.every(({ rules }) => rules?.includes(rule));
+  const isBroken = (rule: string): boolean => {
+    const own = all.filter(({ rules }) => rules?.includes(rule));
+    return 2 * own.filter(({ result }) => result === 'failed').length > own.length;
   };
-  const most = [...named].filter((rule) => share(rule, verdicts) > MOST);
-  return most.sort((a, b) => share(b, all) - share(a, all)).slice(0, MAX_RULES);
+  const rules = (verdicts[0]!.rules ?? []).filter((rule) => isCommon(rule) && isBroken(rule));
+  return rules.length === 1 ? rules[0] : undefined;
 }
 
 /** The number of other failures of each operation, and the plainest of them. */

@@ -103,17 +103,9 @@ export async function runTest(test: TestCase, check: () => Promise<void>): Promi
   }
 }
 
-/** What a cause says of an event, where nothing more is known of it. */
-export const MISSING = 'the expected event is missing';
-export const UNDUE = 'the event comes where it is not due';
-/** Causes that only say what is seen. One that says why, and explains as much, is shown in their place. */
-const PLAIN = new RegExp(
-  `(?:${MISSING}|${UNDUE})$|^pauses: the policy fails; |^endings: .* is taken for |^topics: an issued topic outside the scope `,
-);
-
 /**
  * Keeps, of the causes of each failure, those that explain the most failures of all: one mistake is likelier than several.
- * Causes that no failure distinguishes all stay, unless one of them says more.
+ * Causes that no failure distinguishes all stay.
  */
 export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
   const counts = new Map<string, number>();
@@ -125,11 +117,7 @@ export function narrowCauses(verdicts: readonly Verdict[]): Verdict[] {
     const { causes } = verdict.failure;
     const most = Math.max(...causes.map((cause) => counts.get(cause)!));
     const likeliest = causes.filter((cause) => counts.get(cause) === most);
-    const telling = likeliest.filter((cause) => !PLAIN.test(cause));
-    return {
-      ...verdict,
-      failure: { ...verdict.failure, causes: telling.length > 0 ? telling : likeliest },
-    };
+    return { ...verdict, failure: { ...verdict.failure, causes: likeliest } };
   });
 }
 
@@ -241,8 +229,6 @@ export interface Check {
   readonly operation: string;
   /** @throws Failure, Declined */
   check(test: Vector, ask: Ask): Promise<void>;
-  /** Whether passing this test rules out the mistake of this cause. */
-  refutes?(test: Vector, cause: string): boolean;
-  /** Whether failing this test in this way rules out the mistake of this cause. */
-  contradicts?(test: Vector, failure: NonNullable<Verdict['failure']>, cause: string): boolean;
+  /** Whether passing this test, or failing it in this way, rules out the mistake of this cause. */
+  refutes?(test: Vector, verdict: Verdict, cause: string): boolean;
 }

@@ -63,7 +63,6 @@ test('explains damaged recordings, or refuses them, and shows no key that it was
           clientStatic: CLIENT_STATIC,
           hubStatic: HUB_STATIC,
           derive: () => PSK,
-          mistakenPsks: () => [],
         });
         assert.is(explanation.cause !== undefined, explanation.verdict === 'fault');
         const shown = JSON.stringify(explanation);

@@ -220,7 +220,7 @@ export const closing =
   };
 
 export function why(evidence: Partial<Evidence>): Explanation {
-  return explain({ derive: knownPsk, mistakenPsks: () => [], ...evidence });
+  return explain({ derive: knownPsk, ...evidence });
 }
 
 /** Knows the PSK of one password at one hub. */

@@ -8,7 +8,6 @@ from argon2.low_level import Type, core, ffi
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
 import files
-import psk_mistakes
 from files import group, invalid, package, valid
 
 RANDOM = files.randomness("argon2id")
@@ -190,5 +189,4 @@ def build():
         group("Argon2id", SOURCE, least + [refused(comment, error, **change) for comment, error, change in BELOW]),
         group("Argon2id", SOURCE, [random_inputs(*shape) for shape in SHAPES]),
     ]
-    psk_mistakes.build(groups[0]["tests"])
     files.write("argon2id", "Argon2id, and the PSK of a password at a hub; two implementations agree.", NOTES, groups)

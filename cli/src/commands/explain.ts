@@ -1,5 +1,5 @@
 /** `explain`: why did this handshake fail? */
-import { bytesToHex, findHub, mistakenPsks, wrapped } from 'hub-protocol-judge/internals';
+import { bytesToHex, findHub, wrapped } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result, type Status } from '../command.ts';
 import { deriveAtOnce, draw } from '../derive.ts';
 import { Case, type Evidence } from '../explain/evidence.ts';
@@ -14,9 +14,9 @@ export const EXPLAIN: Command = {
   usage: 'explain RECORDING [RECORDING] [options]',
   help: `\
 Reads what one side recorded of a connection, or both, and whatever else you
-have, and names the cause: a password, a PSK derived wrongly, an offer changed
-on the way, a key that was replaced or lost, messages out of order, a mistake in
-the prologue or in Noise. Where it cannot tell, it says so, and what would help.
+have, and names the cause: a password, a stale PSK, an offer changed on the way,
+a key that was replaced or lost, messages lost or out of order. Where it cannot
+tell, it says so, and what would help.
 
   hub-protocol explain client.jsonl
   hub-protocol explain client.jsonl hub.jsonl
@@ -28,8 +28,8 @@ the prologue or in Noise. Where it cannot tell, it says so, and what would help.
 A program records its sessions with recordClientSession or recordHubSession.
 Recordings contain no secret. With the option ephemeralKey, a recording of a
 failure has the key with which this command can compute the handshake again,
-together with the password or the PSK, and a static key: then it names about a
-hundred mistakes that implementations make.
+together with the password or the PSK, and a static key: then it says whether
+the message that was refused is right, and with which PSK it opens.
 
 Keys are files of 32 bytes, as they are, in hex or in base64. Nothing of them is
 shown.
@@ -92,7 +92,7 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
   const offer = payload('offer', 'the HANDSHAKE');
   const keyringPath = args.text('keyring');
   const keyring = keyringPath === undefined ? undefined : readAnyKeyring(keyringPath);
-  const { nodeId } = new Case({ client, hub, hello, offer, derive, mistakenPsks: () => [] });
+  const { nodeId } = new Case({ client, hub, hello, offer, derive });
   const isKnown = keyring !== undefined && nodeId !== undefined;
   const pin = isKnown ? findHub(keyring.pins, nodeId)?.key : undefined;
   const psk = isKnown ? findHub(keyring.psks, nodeId)?.key : undefined;
@@ -102,14 +102,12 @@ async function evidenceOf(args: Arguments): Promise<Evidence> {
     hello,
     offer,
     derive,
-    mistakenPsks: (password, nodeId) => Object.values(mistakenPsks(password, nodeId)).flat(),
     password: await passwordOf(args),
     clientPsk: key('psk', 'the PSK') ?? psk,
     clientPin: pin && bytesToHex(pin),
     hubPsk: key('hub-psk', 'the PSK'),
     clientStatic: key('client-key', 'a private key') ?? keyring?.staticKey.privateKey,
     hubStatic: key('hub-key', 'a private key'),
-    onAttempt: (done, total) => draw(done / total, 'trying PSKs'),
   };
 }
 
@@ -134,14 +132,7 @@ async function passwordOf(args: Arguments): Promise<string | undefined> {
   return identity === undefined ? undefined : readIdentityFile(identity).password;
 }
 
-export function toText({
-  verdict,
-  cause,
-  happened,
-  checked,
-  contradictions,
-  wouldHelp,
-}: Explanation): string {
+export function toText({ verdict, cause, happened, checked, wouldHelp }: Explanation): string {
   const lines: string[] = [];
   const list = (title: string, items: readonly string[]): void => {
     if (items.length > 0) lines.push('', title, ...items.map((item) => wrapped('  - ', item, WIDTH)));
@@ -152,7 +143,6 @@ export function toText({
   else lines.push(`CAUSE: ${cause.name} (${cause.certainty})`, wrapped('  ', `${cause.text}.`, WIDTH));
   list('What happened', happened);
   list('What was checked', checked);
-  list('What contradicts itself', contradictions);
   list('What would help', wouldHelp);
   return `${lines.join('\n')}\n`;
 }

@@ -2,7 +2,6 @@
 import {
   bytesToHex,
   type JsonObject,
-  type MistakenPsk,
   nodeCrypto,
   ownField,
   type Pattern,
@@ -28,36 +27,24 @@ export interface Evidence {
   readonly hubStatic?: Uint8Array | undefined;
   /** Derives a PSK of the password; slow. */
   readonly derive: (password: string, nodeId: string) => Uint8Array;
-  /** The PSKs that known mistakes derive from a password. Each takes as long. */
-  readonly mistakenPsks: (password: string, nodeId: string) => readonly MistakenPsk[];
-  /** Called for each slow attempt. */
-  readonly onAttempt?: ((done: number, total: number) => void) | undefined;
 }
 
 export type CauseName =
   // the hub's payloads and the client's view differ
   | 'hello-changed'
   | 'offer-changed'
-  | 'patterns-stripped'
-  | 'suites-stripped'
-  | 'number-rewritten'
-  // one side computes something wrongly
-  | 'prologue' // its parts, their order, or the canonical JSON in it
-  | 'noise-mistake'
-  | 'psk-derivation'
+  | 'prologue' // message 1 does not open under the hub's
   // the sides hold different keys
   | 'psk-differs'
   | 'psk-stale'
   | 'hub-replaced'
   | 'client-key-lost'
-  | 'key-pair' // a public key that does not belong to its private key
   | 'unknown-hub'
   // messages on the way
   | 'message-order'
   | 'message-lost'
   | 'message-changed'
   | 'session-lost'
-  | 'counter'
   // a message or an action of one side
   | 'bad-envelope'
   | 'bad-message'
@@ -100,8 +87,6 @@ export class Case {
   readonly recordings: readonly Recording[];
   /** The comparisons and computations that were made. */
   readonly checked: string[] = [];
-  /** Contradictions in the evidence. */
-  readonly contradictions: string[] = [];
   readonly #agreed: Set<Fact> = new Set();
   /** Evidence that the user could add. */
   readonly wouldHelp: Set<string> = new Set();
@@ -118,13 +103,6 @@ export class Case {
       return seen && offered && { hello: seen, offer: offered };
     };
     this.views = { client: given(client), hub: given(hub) };
-    const { clientPin } = evidence;
-    const pin = this.pinnedKey('hub'); // of the recording, if there is one
-    if (client !== undefined && pin !== undefined && clientPin !== undefined && pin !== clientPin) {
-      this.contradictions.push(
-        `the client's recording has the pin ${pin}, and the keyring ${clientPin}: one of them is of another time or another client. The recording counts`,
-      );
-    }
   }
 
   /** Notes that both sides agree on something. */

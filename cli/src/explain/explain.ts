@@ -3,11 +3,11 @@
  * answer. If no step finds one, the answer is `unknown`, and lists evidence that would help.
  */
 import { type ErrorCode, REMOTE_ERRORS, type RemoteCode } from 'hub-protocol-judge/internals';
-import { changedMessage, changedPayload } from './arrivals.ts';
 import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
+import { changedMessage, changedPayload } from './compare.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { askForPsk, comparePsks, otherPair, tryMistakes } from './trials.ts';
+import { askForPsk, comparePsks, computeAgain } from './secrets.ts';
 
 export interface Explanation {
   /** `unfinished`: a recording ends in the middle of the handshake, without evidence that it failed. */
@@ -16,8 +16,6 @@ export interface Explanation {
   /** Each side's record of the end. */
   readonly happened: readonly string[];
   readonly checked: readonly string[];
-  /** Contradictions in the evidence. */
-  readonly contradictions: readonly string[];
   readonly wouldHelp: readonly string[];
 }
 
@@ -28,8 +26,7 @@ const STEPS: readonly ((examined: Case) => Cause | undefined)[] = [
   codeThatSpeaks,
   differentKeys,
   comparePsks,
-  brokenPair,
-  tryMistakes,
+  computeAgain,
   byElimination,
 ];
 
@@ -44,7 +41,6 @@ export function explain(evidence: Evidence): Explanation {
     cause,
     happened,
     checked: examined.checked,
-    contradictions: examined.contradictions,
     wouldHelp: [...examined.wouldHelp],
   });
   const isUnfinished = examined.failures.length === 0;
@@ -122,12 +118,6 @@ function differentKeys(examined: Case): Cause | undefined {
   return undefined;
 }
 
-/** A private key that does not belong to the public key that a side recorded. */
-function brokenPair({ evidence }: Case): Cause | undefined {
-  const { client, hub, clientStatic, hubStatic } = evidence;
-  return otherPair('client', client?.publicKey, clientStatic) ?? otherPair('hub', hub?.publicKey, hubStatic);
-}
-
 /**
  * Whether the hub's recording refutes a client's conclusion from a connection that closed: the hub recorded a different
  * failure, or it accepted the client's static key. Keys that differ have been compared before.
@@ -154,7 +144,7 @@ function byElimination(examined: Case): Cause | undefined {
 }
 
 function leftOver(
-  { role, pattern, staticKeyIsFresh, keyWasRefused }: Recording,
+  { pattern, staticKeyIsFresh }: Recording,
   failure: Failure,
   examined: Case,
 ): Cause | undefined {
@@ -165,17 +155,19 @@ function leftOver(
     certainty: 'likely',
     text: examined.agrees('messages') ? text : `${text}. Or ${ON_THE_WAY}`,
   });
+  if (code === 'prologue-differs') {
+    return likely(
+      'prologue',
+      examined.agrees('payloads')
+        ? 'client and hub have the same HELLO and HANDSHAKE, and message 1 does not open: one side builds the prologue otherwise (order, canonical JSON, protocol name), or makes a mistake in message 1'
+        : `${REMOTE_ERRORS[code].means}. The client's recording, or HELLO and HANDSHAKE as it saw them, shows what differs`,
+    );
+  }
   if (code === 'psk-differs' && !examined.agrees('psks')) {
     askForPsk(examined);
     return likely(
       'psk-differs',
-      'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password and an ephemeral key, explain tells which',
-    );
-  }
-  if (code === 'static-key-not-authentic' && role === 'client' && examined.agrees('messages')) {
-    return likely(
-      'noise-mistake',
-      'message 2 arrived as it was sent, and its static key does not open: one side makes a mistake before the token s. hub-protocol-judge names it',
+      'the hub’s static key opened and the payload after it did not, so the PSKs differ: the password is wrong on one side, a stored PSK is stale, or one side derives it or mixes it in wrongly. With the password, --password shows more',
     );
   }
   if (
@@ -207,16 +199,9 @@ function leftOver(
     return likely('unavailable', `the hub ${closed}: it accepts no connection at the moment`);
   if (code === 'client-key-refused') {
     examined.wouldHelp.add("the hub's recording");
-    if (keyWasRefused) {
-      return likely(
-        'client-key-lost',
-        'the hub closed with 1008 after message 3, twice in a row: most likely it has pinned another static key of this client. A hub that reads message 3 wrongly, or that failed for another reason, looks the same; its recording tells',
-      );
-    }
-    examined.wouldHelp.add('the session that follows, in the same recording');
     return likely(
       'refused',
-      'the hub closed with 1008 after message 3, once. If the next connection that is ready ends so too, the hub has most likely pinned another static key of this client. Or the hub reads message 3 wrongly, or failed for another reason; or somebody between client and hub closed',
+      'the hub closed with 1008 after message 3: if it does so each time, it has most likely pinned another static key of this client. Or it reads message 3 wrongly, or failed for another reason; or somebody between client and hub closed',
     );
   }
   if (code === 'refused') {

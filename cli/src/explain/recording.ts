@@ -23,23 +23,15 @@ import { CannotRun } from '../command.ts';
 
 export type Role = 'client' | 'hub';
 
-/** A cleartext envelope as written or received. */
+/** A message as written or received. */
 export interface Passed {
   /** In bytes. */
   readonly length: number;
-  /** `other` also for an envelope that cannot be read. */
-  readonly type: 'hello' | 'offer' | 'message' | 'other';
+  /** `other` also for an envelope that cannot be read. Of a sealed message only the length is recorded. */
+  readonly type: 'hello' | 'offer' | 'message' | 'sealed' | 'other';
   readonly payload: JsonObject;
   /** Equal for envelopes that their reader reads alike, even if white space or the order of fields differs. */
   readonly content: string;
-}
-
-/** Something that arrived and of which only the length was recorded: bytes, or what came after the end. */
-export interface Hidden {
-  /** Bytes, or characters of a text. */
-  readonly length: number;
-  readonly isText: boolean;
-  readonly state: string;
 }
 
 /** How this side's session ended, if it ended before both sides had heard each other. */
@@ -64,9 +56,6 @@ export interface Recording {
   readonly header: JsonObject;
   readonly sent: readonly Passed[];
   readonly received: readonly Passed[];
-  /** The lengths of the transport messages, in bytes, in the order in which they were sent. */
-  readonly sealedLengths: readonly number[];
-  readonly hidden: readonly Hidden[];
   /** This side's view of the hub's HELLO and HANDSHAKE. */
   readonly hello: Passed | undefined;
   readonly offer: Passed | undefined;
@@ -81,8 +70,6 @@ export interface Recording {
   /** How many transport messages of the peer have opened. */
   readonly opened: number;
   readonly staticKeyIsFresh: boolean;
-  /** Whether the static key was refused before in this file: on the latest earlier session that was ready. */
-  readonly keyWasRefused: boolean;
   readonly failure: Failure | undefined;
   readonly ephemeralKey: Uint8Array | undefined;
   /** The first transport message of the peer, if it did not open. */
@@ -106,12 +93,8 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     );
   }
   const publicKey = keyIn(path, header, 'publicKey');
-  const sent = lines.filter((line) => line.event === 'transmit' && typeof line.text === 'string').map(passed);
-  const calls = lines.filter(
-    (line) =>
-      line.call === 'receive' && typeof line.text === 'string' && !OVER.includes(nameIn(line, 'state')),
-  );
-  const received = calls.map(passed);
+  const sent = lines.flatMap(sentIn);
+  const received = lines.flatMap(receivedIn);
   const fromHub = role === 'client' ? received : sent;
   const offerAt = fromHub.findIndex(({ type }) => type === 'offer');
   const beforeOffer = fromHub.slice(0, Math.max(0, offerAt)); // without an offer, HELLO says nothing
@@ -122,7 +105,6 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
   const pin = lines.find(({ lookedUp }) => lookedUp === 'pin');
   const end = lines.find(({ ephemeralKey }) => ephemeralKey !== undefined);
   const opened = countOpened(lines);
-  const earlier = earlierWith(text(header, 'publicKey'), sessions);
   return {
     path,
     sessions: sessions.length,
@@ -131,8 +113,6 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     header,
     sent,
     received,
-    sealedLengths: lines.flatMap(sealedIn),
-    hidden: lines.filter(isHidden).map(hiddenIn),
     hello: hellos.at(-1),
     offer: fromHub[offerAt],
     pattern: OFFERED_PATTERNS.find((known) => known === noise?.pattern),
@@ -143,35 +123,10 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     isReady: lines.some(({ event }) => event === 'ready'),
     opened,
     staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
-    keyWasRefused: earlier.at(-1)?.failure?.code === 'client-key-refused',
-    failure: ofAcceptedKey(failureOf(lines, opened), earlier),
+    failure: failureOf(lines, opened),
     ephemeralKey: end && keyIn(path, end, 'ephemeralKey'),
     sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
   };
-}
-
-/** A session that was ready. */
-interface Earlier {
-  readonly isAccepted: boolean;
-  readonly failure: Failure | undefined;
-}
-
-/** The sessions of a file before its last one that used the same static key and were ready. */
-function earlierWith(publicKey: string | undefined, sessions: readonly JsonObject[][]): Earlier[] {
-  const own = sessions.slice(0, -1).filter(([header]) => header && text(header, 'publicKey') === publicKey);
-  return own.flatMap((lines) => {
-    const ready = lines.find(({ event }) => event === 'ready');
-    if (ready === undefined) return [];
-    const opened = countOpened(lines);
-    const isAccepted = text(ready, 'pattern') === 'KKpsk0' || opened > 0;
-    return [{ isAccepted, failure: failureOf(lines, opened) }];
-  });
-}
-
-/** A key that a hub has accepted is not what it refuses, even if the program does not store that it was. */
-function ofAcceptedKey(failure: Failure | undefined, earlier: readonly Earlier[]): Failure | undefined {
-  const isAccepted = failure?.code === 'client-key-refused' && earlier.some(({ isAccepted }) => isAccepted);
-  return isAccepted ? { ...failure, code: 'refused' } : failure;
 }
 
 /** The lines of each session: a program may append one after the other. */
@@ -248,22 +203,21 @@ function boundIn(payload: JsonObject): JsonObject {
   return { ...fields, max_protocol_version: ownField(payload, 'max_protocol_version') ?? null };
 }
 
-function sealedIn(line: JsonObject): number[] {
-  if (Array.isArray(line.lengths)) return line.lengths.filter((length) => typeof length === 'number');
-  const isSealed = line.event === 'transmit' && line.isText === false;
-  return isSealed && typeof line.length === 'number' ? [line.length] : [];
+function sealed(length: Json | undefined): Passed[] {
+  return typeof length === 'number'
+    ? [{ length, type: 'sealed', payload: {}, content: `${length} bytes` }]
+    : [];
 }
 
-function isHidden(line: JsonObject): boolean {
-  return line.call === 'receive' && typeof line.length === 'number' && typeof line.isText === 'boolean';
+function sentIn(line: JsonObject): Passed[] {
+  if (Array.isArray(line.lengths)) return line.lengths.flatMap(sealed);
+  if (line.event !== 'transmit') return [];
+  return typeof line.text === 'string' ? [passed(line)] : sealed(line.length);
 }
 
-function hiddenIn(line: JsonObject): Hidden {
-  return {
-    length: line.length as number,
-    isText: line.isText as boolean,
-    state: nameIn(line, 'state'),
-  };
+function receivedIn(line: JsonObject): Passed[] {
+  if (line.call !== 'receive' || OVER.includes(nameIn(line, 'state'))) return [];
+  return typeof line.text === 'string' ? [passed(line)] : sealed(line.length);
 }
 
 /** The Noise messages, alternately of client and hub. */
@@ -293,8 +247,8 @@ function bytesOf({ payload }: Passed): Uint8Array | undefined {
   }
 }
 
-export const ENCRYPTED: readonly string[] = ['ready', 'awaiting-first-message'];
-export const OVER: readonly string[] = ['failed', 'closed'];
+const ENCRYPTED: readonly string[] = ['ready', 'awaiting-first-message'];
+const OVER: readonly string[] = ['failed', 'closed'];
 
 /** Transport messages that arrived and did not end the session. */
 function countOpened(lines: readonly JsonObject[]): number {

@@ -1,9 +1,27 @@
 /** What a session does wrong in a step, as a sentence that is the same wherever it is the same. */
 import type { Fields } from '../adapter.ts';
-import { AFTER_READING, type Events, envelopeOf, fieldsOf, type Point } from './reading.ts';
+
+type Events = readonly (Fields | null)[];
+
+/** A step of a vector, and what came before it. */
+export interface Point {
+  readonly steps: readonly Fields[];
+  /** The index of the step. */
+  readonly step: number;
+  readonly isHub: boolean;
+}
 
 /** Codes that a wrong key leads to as well, so that they say little. */
-const OF_KEYS: readonly unknown[] = [...AFTER_READING, 'not-authentic', 'bad-handshake-payload'];
+const OF_KEYS: readonly unknown[] = [
+  ...['prologue-differs', 'psk-differs', 'kk-failed', 'low-order-key', 'static-key-not-authentic'],
+  ...[
+    'payload-not-authentic',
+    'message-too-short',
+    'message-too-long',
+    'not-authentic',
+    'bad-handshake-payload',
+  ],
+];
 
 export interface Said {
   readonly says: string;
@@ -46,8 +64,11 @@ function closeOf(events: Events): unknown {
   return events.find((event) => event?.type === 'close')?.error;
 }
 
-const nameOf = (event: Fields | null): string =>
-  event?.type !== 'transmit' ? String(event?.type) : event.text === undefined ? 'sealed message' : 'envelope';
+/** What an event is: envelopes and sealed messages are both `transmit`. */
+export function nameOf(event: Fields | null): string {
+  if (event?.type !== 'transmit') return String(event?.type);
+  return event.text === undefined ? 'sealed message' : 'envelope';
+}
 
 /** The types of events that are in a list more often than in another. */
 function without(events: Events, others: Events): string {
@@ -66,7 +87,7 @@ function inputOf({ steps, step, isHub }: Point): string {
   if (current.do === 'psk') return 'a PSK';
   if (current.do !== 'receive') return `its ${current.do === 'closed' ? 'end' : current.do}`;
   const isOn = steps.slice(0, step).some(({ events }) => has(events, 'ready'));
-  const envelope = envelopeOf(current) ?? envelopeOf({ ...current, text: textOf(current.bytes) });
+  const envelope = envelopeIn(current.text ?? textOf(current.bytes));
   if (envelope === undefined) return isOn && current.bytes !== undefined ? 'a sealed message' : 'a message';
   return `${formOf(envelope, isHub)}${isOn ? ' after ready' : ''}`;
 }
@@ -78,6 +99,19 @@ function formOf({ msg_type: type, payload }: Fields, isHub: boolean): string {
   if (noise?.msg === undefined) return 'HANDSHAKE';
   if (!isHub) return 'message 2';
   return noise.pattern === undefined && noise.suite === undefined ? 'message 3' : 'message 1';
+}
+
+function envelopeIn(text: unknown): Fields | undefined {
+  try {
+    const envelope = fieldsOf(JSON.parse(String(text)));
+    return typeof envelope?.msg_type === 'string' && fieldsOf(envelope.payload) ? envelope : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fieldsOf(value: unknown): Fields | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
 }
 
 function has(events: unknown, type: string): boolean {

@@ -209,7 +209,7 @@ function recording(random: Random): void {
     'a recording',
     () => {
       const read = readRecording('client.jsonl', Buffer.from(text));
-      return toText(explain({ [read.role]: read, derive: () => PSK, mistakenPsks: () => [] }));
+      return toText(explain({ [read.role]: read, derive: () => PSK }));
     },
     CannotRun,
   );
