@@ -141,7 +141,7 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     todo: 'End the session. Another program has pinned another key of this hub in the meantime: find out which one is right.',
   },
   'static-key-fresh': {
-    means: 'the client would show a known hub a static key that it has never used before',
+    means: 'a known hub has refused KKpsk0, and no hub has accepted the static key yet',
     todo: 'Warn the person. Restore the lost static key, share one key between programs, or ask the hub’s operator to reset it.',
   },
   'unsupported-protocol': {
@@ -698,9 +698,9 @@ export const pinDiffers = (): LocalError =>
 export const staticKeyFresh = (): LocalError =>
   new LocalError(
     'static-key-fresh',
-    'this hub is pinned, but no hub has accepted the present static key yet: the hub most likely holds another key for ' +
-      'this client and will refuse this one. Restore the lost key, share one key between programs, or ask the operator ' +
-      'of the hub to reset it',
+    'this pinned hub has refused KKpsk0, and no hub has accepted the present static key yet. If the hub holds another key ' +
+      'for this client, it will refuse this one: restore the lost key, share one key between programs, or ask the ' +
+      'operator of the hub to reset it',
   );
 
 // Addresses and topics

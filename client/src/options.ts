@@ -319,7 +319,7 @@ export type ClientEvent =
       readonly type: 'new-hub';
     } & Omit<Told<'new-hub'>, 'type'>)
   | ({
-      /** A pinned hub is about to see a key of this client that no hub has accepted yet, and may refuse it. */
+      /** A pinned hub has refused KKpsk0, and no hub has accepted the key of this client yet: it may refuse it. */
       readonly type: 'static-key-fresh';
       /** The risk as a sentence for a person. */
       readonly tell: string;

@@ -528,10 +528,10 @@ export const PORTER_PYTHON_FAULTS: readonly Fault[] = [
     '            if self.pin is None or self.is_suspect:\n',
     '            if True:\n',
   ]),
-  fault('fresh-key-of-unpinned-hub', 'session', 'static-key-fresh: it comes for a hub that is not pinned', [
+  fault('fresh-key-of-accepted-client', 'session', 'static-key-fresh: it comes although a hub has accepted', [
     SESSION,
-    'if self.key_is_fresh and self.pin is not None:',
-    'if self.key_is_fresh:',
+    'nodeId=self.node_id)] if self.key_is_fresh else []',
+    'nodeId=self.node_id)]',
   ]),
   fault('stored-psk-told-as-new', 'session', 'psk: a stored PSK is told as if it were new', [
     SESSION,

@@ -47,7 +47,10 @@ func (s *Session) Closed(c Closing) []Event {
 	var events []Event
 	ended := s.ending(c.kind(), c.Cause)
 	if before == awaitingMessage2 && ended.Err == ErrKKRefused {
-		events = s.doubtPin()
+		if s.config.KeyIsFresh {
+			events = []Event{StaticKeyFresh{s.nodeID}}
+		}
+		events = append(events, s.doubtPin()...)
 	}
 	if before != failed {
 		s.fail(ended.Err)

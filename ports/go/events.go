@@ -23,7 +23,7 @@ type (
 	PSKSuspect struct{ NodeID string }
 	// NewHub says that this hub is not pinned, though others are.
 	NewHub struct{ NodeID string }
-	// StaticKeyFresh warns that this hub, which is pinned, most likely has another static key of this client.
+	// StaticKeyFresh warns that this hub, which is pinned and has refused KKpsk0, may have another static key of this client.
 	StaticKeyFresh struct{ NodeID string }
 	// Pin is a key to store for this hub before anything more is transmitted. Replaces is the stale one, or nil: tell a person
 	// about that.

@@ -190,9 +190,6 @@ func (s *Session) takeOffer(payload map[string]any) []Event {
 	if !isPinned && len(s.config.Pins) > 0 {
 		events = append(events, NewHub{s.nodeID})
 	}
-	if isPinned && s.config.KeyIsFresh {
-		events = append(events, StaticKeyFresh{s.nodeID})
-	}
 	if psk, isStored := s.config.PSKs[s.nodeID]; isStored {
 		return append(events, s.sendMessage1(psk)...)
 	}

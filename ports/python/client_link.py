@@ -335,7 +335,7 @@ class ClientLink:
                 self.tell("text", text=event["text"])
             case "message":
                 self.follow(self.scheduler.receive(event["text"], now), now)
-            case "dropped" | "new-hub" | "static-key-fresh":
+            case "dropped" | "new-hub":
                 self.orders.append({"do": "tell", "event": event})
         self.policy.take(event, now)
         if event["type"] == "close":
@@ -373,6 +373,7 @@ class ClientLink:
         self.is_ready = False
         self.events.clear()
         self.end_questions(cause or ended["error"], now)
+        self.orders += [{"do": "tell", "event": event} for event in doubts if event["type"] == "static-key-fresh"]
         if is_wanted:
             self.cause = ended["error"]
             self.tell("close", error=ended["error"])

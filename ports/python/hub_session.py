@@ -136,7 +136,10 @@ class Session:
         if self.state == "closed":
             return []
         ended_with, retry, error = self.outcome(close_kind(code, status, reason, cause))
-        events = list(self.doubt_pin()) if error == "kk-refused" else []
+        events = []
+        if error == "kk-refused":
+            events = [event("static-key-fresh", nodeId=self.node_id)] if self.key_is_fresh else []
+            events += self.doubt_pin()
         self.end("closed")
         return [*events, event("ended", reason=ended_with, retry=retry, error=error)]
 
@@ -222,8 +225,6 @@ class ClientSession(Session):
         self.state = "awaiting-psk"
         if self.pins and self.pin is None:
             yield event("new-hub", nodeId=self.node_id)
-        if self.key_is_fresh and self.pin is not None:
-            yield event("static-key-fresh", nodeId=self.node_id)
         psk = self.psks.get(self.node_id)
         if psk is not None:
             yield from self.send_message_1(psk)

@@ -437,14 +437,13 @@ export class LinkMachine {
         break;
       case 'dropped':
       case 'new-hub':
-      case 'static-key-fresh':
         this.tell(event);
         break;
       case 'pin': // `take` has stored it
         if (event.replaces !== undefined) this.tell(retyped(event, 'hub-replaced'));
         break;
-      default: // a close is below
-        event satisfies EndedEvent | { type: 'pin-suspect' | 'close' };
+      default: // a close is below, and the others come with an end
+        event satisfies EndedEvent | { type: 'pin-suspect' | 'static-key-fresh' | 'close' };
     }
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });
@@ -546,7 +545,11 @@ export class LinkMachine {
     const { length } = orders;
     let dialAt: number | undefined;
     try {
-      for (let i = 0; i < events.length - 1; i++) this.trace(events[i] as EndedEvent);
+      for (let i = 0; i < events.length - 1; i++) {
+        const event = events[i]!;
+        this.trace(event as EndedEvent);
+        if (event.type === 'static-key-fresh') this.tell(event);
+      }
       this.trace(ended);
       if (decision.do !== 'rest') this.tell({ type: 'close', error: ended.error });
       this.trace(decision);

@@ -165,11 +165,7 @@ export class ClientHandshake implements Side<ClientState> {
       canonicalJson(payload),
       utf8ToBytes(nameOf(pattern, suite)),
     ]);
-    if (pin === undefined) {
-      if (keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
-    } else if (keyring.staticKeyIsFresh) {
-      channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
-    }
+    if (pin === undefined && keyring.pins.length > 0) channel.emit({ type: 'new-hub', nodeId });
   }
 
   psk(psk: Uint8Array): void {
@@ -315,7 +311,13 @@ export class ClientHandshake implements Side<ClientState> {
 
   ended(facts: EndingFacts<ClientState>): Ending {
     const { reason, retry, error, doubtsPin } = findEnding(CLIENT_ENDINGS, facts);
-    if (doubtsPin) this.doubtPin();
+    if (doubtsPin) {
+      const { nodeId } = this;
+      if (this.isFresh) {
+        this.channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
+      }
+      this.doubtPin();
+    }
     return { reason, retry, error: errors.clientEnding(error, facts) };
   }
 

@@ -96,9 +96,9 @@ export interface PinSuspectEvent {
 }
 
 /**
- * Warn the person: a pinned hub is about to see a static key that no hub has accepted yet. Most likely the key that the hub
- * knows was lost, or belongs to another program, and the hub will refuse this one. The session goes on; the message of
- * `error` says what an operator can do.
+ * Warn the person: a pinned hub has refused KKpsk0, and no hub has accepted the static key yet. If the hub has pinned another
+ * key of this client, which was lost or belongs to another program, it will refuse this one. The message of `error` says what
+ * an operator can do.
  */
 export interface StaticKeyFreshEvent {
   readonly type: 'static-key-fresh';

@@ -17,8 +17,8 @@ export interface KeyringFields {
   /** The static key: as in a Keyring, a private key of 32 bytes, or a key pair with `sharedSecret`. */
   readonly staticKey: Uint8Array | StaticKey | KeyPair;
   /**
-   * Whether no hub has accepted the static key yet (default false). If so, a pinned hub most likely knows another key
-   * of this client, and the session warns with the event `static-key-fresh`. Only then can a connection end with
+   * Whether no hub has accepted the static key yet (default false). If so, a pinned hub that refuses KKpsk0 may know another
+   * key of this client, and the session warns with the event `static-key-fresh`. Only then can a connection end with
    * `client-key-refused`.
    */
   readonly staticKeyIsFresh?: boolean | undefined;

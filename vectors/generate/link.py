@@ -133,7 +133,8 @@ def first_contacts():
 
     with_psk = Link("with a provisioned PSK", "FirstContact", psk="provisioned").start().hello().offer().answer().stored()
     elsewhere = known("of another hub", "FirstContact").start().hello("hub-2").offer().derived().answer().stored()
-    fresh = known("a pinned hub is about to see a new key", "FirstContact", fresh=True).start().hello().offer()
+    fresh = known("a pinned hub refuses KKpsk0, and the key is new", "FirstContact", fresh=True).start().hello().offer()
+    fresh.closed(tell("static-key-fresh", nodeId=NODE_ID), *fresh.pauses("kk-refused", retry=0), *fresh.dial(), connection=1, code=1008)
     return [first, unsure, dropped, with_psk, elsewhere, fresh]
 
 

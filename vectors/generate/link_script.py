@@ -135,8 +135,6 @@ class Link:
         pins, psks = self.keyring["pins"], self.keyring["psks"]
         self.pattern = "KKpsk0" if self.node_id in pins and not self.xx_alone else "XXpsk2"
         told = [tell("new-hub", nodeId=self.node_id)] if pins and self.node_id not in pins else []
-        if self.node_id in pins and self.keyring["staticKeyIsFresh"]:
-            told.append(tell("static-key-fresh", nodeId=self.node_id))
         is_stored = self.node_id in psks and not self.suspect
         self.is_proving = not is_stored  # whether message 2 proves a derived PSK
         if is_stored or self.derived_psk:

@@ -210,7 +210,7 @@ class Script:
             row = tables.ending(self.role, close, self.state, self.pattern, self.has_heard, self.has_fresh_key)
             outcome = {name: row[name] for name in ["reason", "retry", "error"]}
             if row.get("doubtsPin"):
-                doubts = self.doubt_pin()
+                doubts = [*([static_key_fresh(self.node_id)] if self.has_fresh_key else []), *self.doubt_pin()]
         return [*doubts, {"type": "ended", **outcome}]
 
     def fail(self, message, error, *before, then=()):
@@ -304,8 +304,6 @@ class Client(Script):
     def offer(self):
         self.state = "awaiting-psk"
         warning = [new_hub(self.node_id)] if self.pins and self.pin is None else []
-        if self.has_fresh_key and self.pin is not None:
-            warning.append(static_key_fresh(self.node_id))
         asked = self.message_1() if self.has_psk else psk_needed(self.node_id)
         return self.receive(envelope("shake", self.offer_payload), *warning, asked)
 

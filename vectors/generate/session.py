@@ -108,8 +108,8 @@ NOTES = {
         "opened. An implementation that fails most likely is ready after message 2."
     ),
     "FreshKey": (
-        "A static key that no hub has accepted yet is shown to a hub that is pinned, which most likely has another. An "
-        "implementation that fails most likely warns too late, or at every hub."
+        "No hub has accepted the static key yet, and a pinned one refuses KKpsk0: it may have pinned another. An "
+        "implementation that fails most likely warns at every hub that is pinned, or not at all."
     ),
     "Greeting": (
         "A client's HELLO is its first transport message, whatever chunks it comes in, and only the first. A failure "

@@ -115,6 +115,9 @@ def kk_client_ends():
             onKkFailure="keep-pin",
         )
         tests.append(client.until_message_1().closed(**closing))
+    for comment, code in [("closed with code 1008", 1008), ("closed with code 1006", 1006)]:
+        client = Client(f"a fresh static key, {comment} before message 2", ["FreshKey"], "KKpsk0", staticKeyIsFresh=True)
+        tests.append(client.until_message_1().closed(code))
     return [test.test() for test in tests]
 
 
