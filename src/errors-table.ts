@@ -630,6 +630,11 @@ export const pskTooEarly = (): LocalError =>
   new LocalError('wrong-state', 'providePsk() before psk-needed: a stored PSK goes into the keyring');
 export const notReady = (session: HasState): LocalError =>
   new LocalError('wrong-state', `sending in state ${session.state}: wait for the ready event`);
+export const lateQuestion = (): LocalError =>
+  new LocalError(
+    'wrong-state',
+    'the question could not be sent in time: there was no connection, or an earlier question was still open. Ask again',
+  );
 export const noQuestions = (): LocalError =>
   new LocalError('wrong-state', 'ask() without "requests": pass a function that makes a RequestScheduler');
 export const nothingToTrust = (): LocalError =>

@@ -324,7 +324,7 @@ export class LinkMachine {
   private proceed(now: number): Order[] {
     try {
       if (this.isEnding) this.finishEnd(now);
-      if (this.questions.lateAt <= now) this.questions.dropUntil(now, this.cause ?? errors.notReady(this));
+      if (this.questions.lateAt <= now) this.questions.dropUntil(now, this.cause ?? errors.lateQuestion());
       while (!this.store.isBusy && this.step(now));
       this.setDeadline(now);
       const { orders } = this;
