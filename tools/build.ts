@@ -1,7 +1,7 @@
 /**
  * Builds everything that is published: the library (dist/, by the compiler), the single files (dist/hub-protocol*.js), the
- * client, and two programs that include the library, each in one file: the commands, with the worker of the client in
- * another file, and the judge, with a copy of the vectors.
+ * client, with its worker in a file without imports, and two programs that include the library, each in one file: the commands,
+ * with a copy of the worker, and the judge, with a copy of the vectors.
  *
  *     npm run build        about 4 s; nothing if no input changed since
  */
@@ -36,6 +36,16 @@ export const TYPES: readonly string[] = ['types', ...CORE_ENTRIES, ...PROVIDERS]
 
 const root = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
+/** The worker of the client in Node.js. */
+export const WORKER = 'derive-worker-on-node.js';
+
+/** The library, for programs that include it. */
+const LIBRARY = {
+  'hub-protocol/binary': root('src/binary.ts'),
+  'hub-protocol/node': root('src/crypto/node.ts'),
+  'hub-protocol': root('src/index.ts'),
+};
+
 /** The inputs of a build: files, and folders with everything in them. */
 const INPUTS = [
   ...['src', 'bundles', 'judge/src', 'judge/package.json', 'cli/src', 'cli/package.json', 'vectors', 'tools'],
@@ -68,7 +78,8 @@ async function buildAll(): Promise<void> {
   ]);
   await writeDeclarations();
   await Promise.all([buildBundles(root('dist')), buildClient()]);
-  await Promise.all([buildProgram('judge'), buildProgram('cli', 'derive-worker-on-node')]);
+  await Promise.all([buildProgram('judge'), buildProgram('cli')]);
+  cpSync(root(`client/dist/${WORKER}`), root(`cli/dist/${WORKER}`));
   copyVectors();
   writeRules();
 }
@@ -149,16 +160,24 @@ async function typesOf(input: string, output: string, global = ''): Promise<[out
 async function buildClient(): Promise<void> {
   await compile('client/tsconfig.json');
   cpSync(root('LICENSE'), root('client/LICENSE'));
+  // Without imports, since a bundler copies it as it is, and as a module or not: no manifest beside the copy says what it is.
+  await build({
+    entryPoints: [root('client/src/derive-worker-on-node.ts')],
+    outfile: root(`client/dist/${WORKER}`),
+    allowOverwrite: true,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    alias: LIBRARY,
+    banner: { js: 'var require = process.getBuiltinModule;' },
+  });
 }
 
-/** @param worker - the worker of the client that the program starts, by the name of its file */
-async function buildProgram(folder: string, worker?: string): Promise<void> {
+async function buildProgram(folder: string): Promise<void> {
   const { metafile } = await build({
-    entryPoints: [
-      { in: root(`${folder}/src/cli.ts`), out: 'cli' },
-      ...(worker === undefined ? [] : [{ in: root(`client/src/${worker}.ts`), out: worker }]),
-    ],
-    outdir: root(`${folder}/dist`),
+    entryPoints: [root(`${folder}/src/cli.ts`)],
+    outfile: root(`${folder}/dist/cli.js`),
     bundle: true,
     metafile: true,
     platform: 'node',
@@ -167,9 +186,7 @@ async function buildProgram(folder: string, worker?: string): Promise<void> {
     legalComments: 'inline',
     // One copy of the library, since the commands use its internals.
     alias: {
-      'hub-protocol/binary': root('src/binary.ts'),
-      'hub-protocol/node': root('src/crypto/node.ts'),
-      'hub-protocol': root('src/index.ts'),
+      ...LIBRARY,
       'hub-protocol-client/hub': root('client/src/hub.ts'),
       'hub-protocol-client/atomic-file': root('client/src/atomic-file.ts'),
       'hub-protocol-client/causes': root('client/src/causes.ts'),

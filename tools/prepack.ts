@@ -12,7 +12,7 @@ import { manifestOf } from './parts.ts';
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 const client = fileURLToPath(new URL('../client/dist/', import.meta.url));
 rmSync(dist, { recursive: true, force: true });
-const { TYPES } = await import('./build.ts');
+const { TYPES, WORKER } = await import('./build.ts');
 // The code below changes dist/, so make the next build rebuild it.
 rmSync(`${dist}.inputs`);
 const isSingleFile = (file: string): boolean => file.startsWith('hub-protocol');
@@ -23,7 +23,7 @@ for (const file of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {
 }
 await joinModules(dist, modulesOf('.'), isSingleFile);
 // Workers are found by their files.
-await joinModules(client, [...modulesOf('client'), 'derive-worker-on-node', 'derive-worker-in-browser']);
+await joinModules(client, [...modulesOf('client'), 'derive-worker-in-browser'], (file) => file === WORKER);
 
 /** The modules in the folder dist/ of a package that it exports, without `.js`. */
 function modulesOf(folder: string): string[] {

@@ -1,7 +1,7 @@
 /** `hub-protocol doctor`: servers on loopback, each with one fault on the way of a client to its hub. */
 import { createPrivateKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
 import dns from 'node:dns/promises';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
@@ -1701,14 +1701,17 @@ test('gives up a connection that is not made in time', async () => {
 });
 
 test('says that the PSK cannot be derived, at the step of the password', async () => {
-  const noWorker = class {
+  const failing = class extends EventEmitter {
     constructor() {
-      throw new Error('this machine starts no thread');
+      super();
+      setImmediate(() => this.emit('message', { progress: 0.5 }));
+      setImmediate(() => this.emit('error', new Error('this machine has no memory')));
     }
+    terminate(): void {}
   };
-  await replacing(workers, 'Worker', noWorker as never, async () => {
+  await replacing(workers, 'Worker', failing as never, async () => {
     const { fault } = found(await doctor(await hub(), ...CA, '--json'));
-    const text = 'This machine starts no thread.';
+    const text = 'This machine has no memory.';
     assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other' });
   });
 });
