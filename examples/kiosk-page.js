@@ -18,7 +18,7 @@ let isLeft; // the timer after which the person has probably left
 client.on('deriving', ({ progress }) => status(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => status(`Connected to ${nodeId}`));
 client.on('reconnect', ({ after, tell }) => status(tell ?? `Connecting in ${Math.ceil(after / 1000)} s`));
-client.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => say(text));
+client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => say(text));
 client.on('speak', ({ text }) => say(text));
 client.on('ask', (event) => {
   status(event.tell);

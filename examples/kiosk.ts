@@ -19,6 +19,7 @@ const client = connect({
 });
 let question: AskEvent | undefined;
 let said = '';
+const isNewKey = ({ error }: AskEvent) => 'code' in error && error.code === 'hub-key-changed';
 
 client.on('deriving', ({ progress }) => console.log(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => {
@@ -30,10 +31,13 @@ client.on('reconnect', ({ tell = said }) => {
   if (tell !== said) console.log(tell); // once, not at each attempt
   said = tell;
 });
-client.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => console.log(text));
+client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => console.log(text));
 client.on('speak', ({ text }) => console.log('The hub says:', text));
 client.on('ask', (event) => {
-  console.log(event.tell, 'Type "trust" to take that key, or "again" to try again.');
+  const hint = isNewKey(event)
+    ? 'Type "trust" once the operator has confirmed it.'
+    : 'Type "again" to try again.';
+  if (question?.tell !== event.tell) console.log(event.tell, hint); // once, not at each attempt
   question = event;
 });
 
@@ -41,7 +45,7 @@ const terminal = createInterface({ input: process.stdin });
 terminal.on('line', async (line) => {
   const asked = question;
   question = undefined;
-  if (asked !== undefined && line === 'trust') client.trust(asked);
+  if (asked !== undefined && isNewKey(asked) && line === 'trust') client.trust(asked);
   else if (asked !== undefined) client.resume();
   else if (line === '') client.newConversation();
   else {

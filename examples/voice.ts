@@ -39,7 +39,7 @@ client.on('connect', () => {
 });
 client.on('close', () => clearInterval(microphone)); // the next connection streams the question again
 client.on('disclosure', ({ text, language }) => {
-  if (text === undefined) console.error('The AI disclosure must be fetched.');
+  if (text === undefined) console.error('The AI notice is missing: tell the operator.');
   else speakAloud(text, language === 'fr' ? 'fr-fr' : 'en-us'); // before the answer, once in each conversation
 });
 client.on('message', ({ message }) => {

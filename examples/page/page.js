@@ -122,7 +122,7 @@ function start() {
       hurriedDials = 0;
     });
   }
-  started.on('disclosure', ({ text = 'The AI disclosure must be fetched.' }) => say('Note', text));
+  started.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => say('Note', text));
   started.on('connecting', (event) => sequence.show(event));
   started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());
   started.on('trace', ({ what }) => {

@@ -31,7 +31,10 @@ function lines(code: string): string[] {
 
 /** What guides in JavaScript leave out of an example in TypeScript. */
 function withoutTypes(example: string): string {
-  return example.replace(/(?<=import \{ |, )type \w+, |: (?:AskEvent \| undefined|AskError)(?=[;)])/g, '');
+  return example.replace(
+    /(?<=import \{ |, )type \w+, |: (?:AskEvent(?: \| undefined)?|AskError)(?=[;)])/g,
+    '',
+  );
 }
 
 /** Whether all lines of an excerpt follow each other in a text, however far they are indented. */
@@ -57,6 +60,7 @@ function faultIn(line: string): string | undefined {
   if (script !== undefined) return script in scripts ? undefined : `there is no script ${script}`;
   const [, program] = /^(?:node --import tsx )?([\w.]+\/\S+)/.exec(line) ?? [];
   if (program !== undefined) return existsSync(new URL(program, ROOT)) ? undefined : `there is no ${program}`;
+  if (/^(?:mkdir|cp|echo) /.test(line)) return undefined;
   if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
   if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it
   if (/^openssl /.test(line)) return undefined; // examples/hub.test.ts runs them
@@ -148,7 +152,7 @@ for (const [page, program] of [
 for (const [name, text] of PAGES) {
   test(`${name}: its JavaScript and JSON are quoted from the example that it names`, () => {
     if (name === 'hivemind-hub.md') return; // interop/hivemind-guide.interop.ts writes its JSON to a file, and uses it
-    if (name === 'browser.md') return; // browser/client.browser.ts writes its JavaScript to files, and runs it
+    if (['browser.md', 'over-mqtt.md'].includes(name)) return; // browser/client.browser.ts and mqtt/demo.mqtt.ts run them
     if (name === 'porting.md') return; // its JSON is one line of the vectors
     for (const { code, before } of [...fences(text, 'js'), ...fences(text, 'json')]) {
       const [, path] = [...before.matchAll(/\]\((\.\.\/\.\.\/examples\/[^)#]+)\)/g)].pop()!;
