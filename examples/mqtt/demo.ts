@@ -74,13 +74,13 @@ const overMqtt = {
 timeline.chapter('The hub knows its clients by access key, with a pre-shared key from each one’s password');
 const salt = createHash('sha256').update(NODE_ID).digest();
 const psk = await timeline.progress('hub', DERIVATION, (onProgress) => derive(PASSWORD, salt, onProgress));
-const options = {
-  broker: { url: broker.url, ca, username: 'hub', password: accounts.get('hub')! },
-  base: BASE,
+const keys = {
   nodeId: NODE_ID,
   staticKey: randomBytes(32),
   clients: new Map<string, { psk: Uint8Array }>([['kiosk-7', { psk }]]),
 };
+const account = { url: broker.url, ca, username: 'hub', password: accounts.get('hub')! };
+const options = { ...keys, broker: account, base: BASE };
 let hub = await serveMqttHub(options);
 
 timeline.chapter('First contact: the client sends HELLO first; the rest is the same as over a WebSocket');
@@ -119,7 +119,7 @@ kiosk.end();
 
 timeline.chapter('The same keyring over WebSocket: the hub knows the client, whichever way it connects');
 await hub.stop();
-const webSocketHub = await serveHub({ ...options, tls });
+const webSocketHub = await serveHub({ ...keys, tls });
 const overWebSocket = { data_plane_endpoints: { wss: webSocketHub.url } };
 const another = connect(connectOverWebSocket, overWebSocket);
 await timeline.next('ready');

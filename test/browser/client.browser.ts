@@ -69,26 +69,35 @@ test('a page derives the PSK in a worker, asks, and reconnects with the keyring 
   }
 });
 
-test('the worker with WebAssembly of the guide derives the same PSK, and reports why it failed', async () => {
+test('the program of the guide shows the notice and the answer', async () => {
   const guide = readFileSync(new URL('../../docs/guides/browser.md', import.meta.url), 'utf8');
-  const programs = [...guide.matchAll(/^```js\n\/\/ (derive.*\.js)\n([\s\S]*?)^```$/gm)];
-  const page = `import { derive } from './derive.js';
-    const salt = new Uint8Array(Number(location.search.slice(1)));
-    const { signal } = new AbortController();
-    const result = await derive('grün 🗝', salt, () => {}, signal).then((psk) => [...psk], String);
-    await fetch('/result', { method: 'POST', body: JSON.stringify(result) });`;
-  const folder = new URL('../../dist/derive-wasm/', import.meta.url); // inside the project, so that it finds hash-wasm
+  const [, program] = /^```js\n([\s\S]*?)^```$/m.exec(guide)!;
+  const nodeId = 'hub-1';
+  const clients = new Map([['kiosk-7', { psk: derivePsk({ crypto, password: 'correct horse', nodeId }) }]]);
+  const hub = await serveHub({
+    nodeId,
+    staticKey: randomBytes(32),
+    clients,
+    answer: (text) => `${text} Friday.`,
+  });
+  const identity = {
+    ...{ access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' },
+    ...{ data_plane_endpoints: { wss: hub.url }, ai_disclosure: { en: 'An AI answers.' } },
+  };
+  const served = `window.fetch = ((fetch) => async (url, options) =>
+    url === 'identity.json' ? new Response(${JSON.stringify(JSON.stringify(identity))}) : fetch(url, options))(fetch);`;
+  const reporting =
+    "await fetch('/result', { method: 'POST', body: JSON.stringify(document.body.innerText) });";
+  const folder = new URL('../../dist/guide-page/', import.meta.url); // inside the project, so that it finds the packages
   mkdirSync(folder, { recursive: true });
   try {
-    for (const [, name, code] of [...programs, ['', 'page.js', page]])
-      writeFileSync(new URL(name!, folder), code!);
-    const scripts = ['page.js', 'derive-worker.js'].map((name) => new URL(name, folder).href);
-    const salt = new Uint8Array(32);
-    assert.equal(await runPage(scripts, '?32'), [...derivePsk({ crypto, password: 'grün 🗝', salt })]);
-    assert.match(String(await runPage(scripts, '?7')), /salt/i);
-    assert.match(String(await runPage(scripts.slice(0, 1), '?32')), 'derive-worker.js did not load');
+    const plain = program!.replace('connect({', 'connect({ allowPlaintext: true,'); // this hub has no TLS
+    writeFileSync(new URL('page.js', folder), `${served}\n${plain}${reporting}`);
+    const shown = await runPage([new URL('page.js', folder).href, WORKER]);
+    assert.match(shown as string, /^An AI answers\.\nWhat day is it today\? Friday\./);
   } finally {
     rmSync(folder, { recursive: true });
+    await hub.stop();
   }
 });
 
