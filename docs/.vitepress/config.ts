@@ -46,6 +46,7 @@ const slugify = (heading: string): string =>
 export default defineConfig({
   title: 'hub-protocol',
   description: 'HiveMind protocol 3 for clients and hubs, sans I/O',
+  head: [['link', { rel: 'icon', href: 'data:,' }]], // no request for one
   srcDir: '..',
   outDir: fileURLToPath(new URL('dist', import.meta.url)),
   cacheDir: fileURLToPath(new URL('cache', import.meta.url)),

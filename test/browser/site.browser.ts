@@ -60,6 +60,13 @@ test('draws the diagrams', async () => {
   await tab.until(`document.querySelectorAll('.diagram svg').length === 3`);
 });
 
+test('the sidebar is as wide as its text', async () => {
+  for (const width of [1366, 1440, 1536, 1680]) {
+    await tab.resize(width, 900);
+    await tab.until(`document.querySelector('.VPSidebar').clientWidth >= 272`, 5);
+  }
+});
+
 test('search finds a page', async () => {
   await tab.click('.VPNavBarSearch button');
   await tab.until(`document.activeElement?.id === 'localsearch-input'`);
