@@ -16,10 +16,6 @@ export interface ErrorRow {
   readonly todo: string;
 }
 
-const RESTORE_KEYRING =
-  'Restore the keyring from a copy. Do not start with an empty one: the client would trust any hub that knows the password, and ' +
-  'its hub would refuse the new static key.';
-
 /** Faults of this side. */
 export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   'bad-argument': {
@@ -116,7 +112,9 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'keyring-not-json': {
     means: 'a keyring that is not JSON, or was not written completely',
-    todo: RESTORE_KEYRING,
+    todo:
+      'Restore the keyring from a copy. Do not start with an empty one: the client would trust any hub that knows the password, and ' +
+      'its hub would refuse the new static key.',
   },
   'keyring-version': {
     means: 'a keyring written by another version of this library',
@@ -124,11 +122,27 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
   },
   'keyring-field': {
     means: 'a keyring field that is missing, unknown or malformed',
-    todo: RESTORE_KEYRING,
+    todo: 'As for `keyring-not-json`.',
   },
   'keyring-other-identity': {
     means: 'a keyring that belongs to another access key',
     todo: 'Load the keyring of this access key. Each identity has its own.',
+  },
+  'keyring-not-readable': {
+    means: 'a keyring’s file that the client cannot read',
+    todo: 'Do what the message says.',
+  },
+  'keyring-not-writable': {
+    means: 'a place where the client cannot store its keyring',
+    todo: 'Do what the message says.',
+  },
+  'keyring-not-private': {
+    means: 'a file system on which others can read every file',
+    todo: 'Keep the keyring elsewhere.',
+  },
+  'keyring-replaced': {
+    means: 'a static key that was stored in place of that of the connection',
+    todo: 'Nothing: the client connects again with it.',
   },
   'slots-unreadable': {
     means: 'neither of the two slots of a device is complete',

@@ -105,6 +105,8 @@ function addEvents(index: Index): void {
       note(`RemoteError ${code}`, 'close', role);
   }
   note('LocalError static-key-fresh', 'static-key-fresh', 'client');
+  for (const fault of ['not-readable', 'not-writable', 'not-private', 'replaced'])
+    index.add(`LocalError keyring-${fault}`, '`hub-protocol-client`');
   for (const [key, sessions] of events) {
     const [errorClass, code, type] = key.split(' ') as [ErrorClass, string, string];
     // An error that ends a session comes in `close`, and again in `ended`.

@@ -14,7 +14,7 @@ import {
 import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { show } from './derive.ts';
-import { assertPrivate, isLocalError, readAuthority, readIdentityFile, reasonOf } from './files.ts';
+import { assertPrivate, isLocalError, readAuthority, readIdentityFile } from './files.ts';
 
 export const TALK_OPTIONS: Options = {
   keyring: {
@@ -187,7 +187,7 @@ function connectOr(start: () => Client): Client {
   }
 }
 
-/** A keyring in a file, which says of what the system refuses which file it is, and what to do. */
+/** A keyring in a file, which says which file it is if it cannot be used. */
 function keyringAt(path: string, accessKey: string): KeyringStore {
   let file: KeyringFile | undefined;
   /** Opens the file when it is needed first: a client that cannot be started creates none. */
@@ -196,9 +196,9 @@ function keyringAt(path: string, accessKey: string): KeyringStore {
       file ??= new KeyringFile(path, accessKey);
       return act(file);
     } catch (error) {
-      if (isLocalError(error) || (error as Error).name === 'RemoteError') throw error;
-      const { code } = error as NodeJS.ErrnoException;
-      throw Object.assign(new CannotRun(`cannot use the keyring ${path}: ${reasonOf(error)}`), { code });
+      const { code, message } = error as LocalError;
+      if (!/^keyring-not-(?:private|readable|writable)$/.test(code)) throw error;
+      throw Object.assign(new CannotRun(`${path}: ${message}`), { code });
     }
   }
   return {

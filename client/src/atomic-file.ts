@@ -1,4 +1,5 @@
 /** Writes files that only their owner can read, either completely or not at all. */
+import type { Dirent } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 // Imports would take longer: for them, Node.js reads all that a module exports, and so loads fs/promises and WebCrypto.
@@ -18,11 +19,14 @@ const HAS_MODES = process.platform !== 'win32';
  * @throws NotPrivate; the error of the system, with the code EEXIST if there is a file that may not be replaced
  */
 export function writeFileAtomically(path: string, text: string, mayReplace: boolean): void {
+  if (!mayReplace) {
+    if (replaceFile(path, undefined, text)) return;
+    throw Object.assign(new Error('EEXIST: there is a file of that name'), { code: 'EEXIST' });
+  }
   const draft = join(dirname(path), `.hub-protocol-${crypto.randomBytes(8).toString('hex')}.tmp`);
   try {
     writeDraft(draft, text);
-    if (mayReplace) fs.renameSync(draft, path);
-    else fs.linkSync(draft, path); // fails, unlike rename, if the file exists
+    fs.renameSync(draft, path);
   } finally {
     fs.rmSync(draft, { force: true });
   }
@@ -30,14 +34,15 @@ export function writeFileAtomically(path: string, text: string, mayReplace: bool
 }
 
 /**
- * Replaces a file, unless another program that uses this function has done so since it was read. The draft is in a separate
+ * Replaces a file, unless another program that uses this function has done so since it was read, also on a file system without
+ * hard links, such as exFAT. The draft is in a separate
  * folder, renamed to the lock while this program may replace the file. If a program is killed at that moment, the next one
  * waits for a second and removes its folder. If the program was only stopped, it then finds its draft gone, and replaces
  * nothing.
- * @param before - the contents of the file when it was read
+ * @param before - the contents of the file when it was read; `undefined` if there was none
  * @returns whether the file was replaced. If not, read it again
  */
-export function replaceFile(path: string, before: string, text: string): boolean {
+export function replaceFile(path: string, before: string | undefined, text: string): boolean {
   const own = fs.mkdtempSync(path + DRAFT);
   const lock = lockOf(path);
   const name = basename(own); // unique to this draft
@@ -46,7 +51,8 @@ export function replaceFile(path: string, before: string, text: string): boolean
     writeDraft(join(own, name), text);
     takeLock(own, lock, path);
     isLocked = true;
-    if (fs.readFileSync(path, 'utf8') !== before) return false;
+    const there = fs.lstatSync(path, { throwIfNoEntry: false });
+    if ((there && fs.readFileSync(path, 'utf8')) !== before) return false;
     fs.renameSync(join(lock, name), path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false; // another program has removed the draft
@@ -59,19 +65,35 @@ export function replaceFile(path: string, before: string, text: string): boolean
   return true;
 }
 
-/** Takes the permissions of others from a file: one that was copied or restored may have them. */
+/**
+ * Takes the permissions of others from a file, if possible: one that was copied or restored may have them. A file on a read-only
+ * disk, or of another owner, can still be read.
+ */
 export function makePrivate(path: string): void {
-  if (HAS_MODES && (fs.statSync(path).mode & OTHERS) !== 0) fs.chmodSync(path, 0o600);
+  try {
+    if (HAS_MODES && (fs.statSync(path).mode & OTHERS) !== 0) fs.chmodSync(path, 0o600);
+  } catch {
+    // Its owner has given it to this program as it is.
+  }
 }
 
 /** Removes drafts of `replaceFile` that killed programs left behind, since they contain secrets. */
 export function removeDrafts(path: string): void {
-  for (const entry of fs.readdirSync(dirname(path), { withFileTypes: true })) {
+  for (const entry of entriesOf(dirname(path))) {
     const { name } = entry;
     const folder = join(dirname(path), name);
     if (!entry.isDirectory() || !isDraftOf(path, name)) continue;
     const left = leftIn(folder, (held) => held === name);
     if (left !== undefined) removeDraft(folder, left);
+  }
+}
+
+/** What is in a folder; nothing if it cannot be listed, which is not needed to read a file in it. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return fs.readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
   }
 }
 

@@ -7,6 +7,7 @@ import {
   ClientLink,
   type HubEvent,
   type JsonObject,
+  type Keyring,
   type LinkEvent,
   type LinkState,
   LocalError,
@@ -331,7 +332,10 @@ export class Client {
     store: ({ change }) => {
       let orders: Order[];
       try {
-        this.keyring.update(change);
+        this.keyring.update((stored) => {
+          if (this.#transport !== undefined) assertSameKey(this.#link.keyring, stored);
+          return change(stored);
+        });
         orders = this.#link.stored(undefined, this.#now(), this.keyring.load());
       } catch (error) {
         orders = this.#link.stored(toError(error), this.#now());
@@ -519,4 +523,12 @@ export class Client {
   #outlasts(order: Order): boolean {
     return order.do === 'tell' ? order.event.type in this.#hear : order.do !== 'open';
   }
+}
+
+/** Two tabs that start at the same moment may both make a keyring. A hub may only see the static key that is stored. */
+function assertSameKey(own: Keyring, stored: Keyring): void {
+  const keyOf = ({ staticKey: { publicKey, privateKey } }: Keyring): string =>
+    String(publicKey ?? privateKey);
+  if (keyOf(own) === keyOf(stored)) return;
+  throw new LocalError('keyring-replaced', 'another tab or program has stored a keyring with another key');
 }

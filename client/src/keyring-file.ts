@@ -5,7 +5,7 @@
  */
 import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { makePrivate, removeDrafts, replaceFile, writeFileAtomically } from './atomic-file.ts';
+import { makePrivate, NotPrivate, removeDrafts, replaceFile } from './atomic-file.ts';
 import type { KeyringStore } from './options.ts';
 
 const fs = process.getBuiltinModule('node:fs'); // as in atomic-file.ts
@@ -26,25 +26,29 @@ export class KeyringFile implements KeyringStore {
   }
 
   /**
+   * Until a hub is pinned and has a PSK, this tries whether the file can be replaced: otherwise the client would derive a PSK for nothing.
    * @param path - the file, which is created if it does not exist
    * @param accessKey - whose keyring it is
-   * @throws LocalError `keyring-…` if the keyring cannot be read; the system's error if the file cannot be read or written
+   * @throws LocalError `keyring-…` if the keyring cannot be read or stored
    */
   constructor(path: string, accessKey: string) {
     this.#path = path;
     this.#accessKey = accessKey;
     removeDrafts(path);
-    if (!fs.existsSync(path)) this.#create();
+    const isNew = !fs.existsSync(path);
+    if (isNew) this.#create();
     makePrivate(path);
-    this.load();
+    const { pins, psks } = this.load();
+    if (!isNew && (pins.length === 0 || psks.length === 0)) this.#replace(this.#text, this.#text!);
   }
 
   /**
    * Reads the file, if it has changed.
    * @returns the keyring that is stored now
+   * @throws LocalError `keyring-…` if the keyring cannot be read
    */
   load(): Keyring {
-    const text = fs.readFileSync(this.#path, 'utf8');
+    const text = trying('keyring-not-readable', () => fs.readFileSync(this.#path, 'utf8'));
     if (text !== this.#text) this.#keyring = parseKeyring(text, this.#accessKey);
     this.#text = text;
     return this.#keyring;
@@ -53,6 +57,7 @@ export class KeyringFile implements KeyringStore {
   /**
    * Changes the keyring that is stored now. The file is written only if its contents change, to spare flash memory.
    * @param change - returns the changed keyring
+   * @throws LocalError `keyring-…` if the keyring cannot be read or stored
    */
   update(change: (keyring: Keyring) => Keyring): void {
     for (;;) {
@@ -60,7 +65,7 @@ export class KeyringFile implements KeyringStore {
       const changed = change(stored); // throws if another program has pinned another key of this hub
       if (changed === stored) return;
       const text = serializeKeyring(changed);
-      if (text === this.#text || replaceFile(this.#path, this.#text!, text)) {
+      if (text === this.#text || this.#replace(this.#text, text)) {
         this.#keyring = changed;
         this.#text = text;
         return;
@@ -74,10 +79,49 @@ export class KeyringFile implements KeyringStore {
       staticKey: randomBytes(32),
       crypto: nodeCrypto,
     });
-    try {
-      writeFileAtomically(this.#path, serializeKeyring(keyring), false);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error; // else another program was faster
+    this.#replace(undefined, serializeKeyring(keyring)); // unless another program was faster
+  }
+
+  #replace(before: string | undefined, text: string): boolean {
+    return trying('keyring-not-writable', () => replaceFile(this.#path, before, text));
+  }
+}
+
+type Code = 'keyring-not-readable' | 'keyring-not-writable';
+
+const NOT_ITS_OWNER = 'this user has no right to that. Change the owner of the folder and of what is in it';
+
+/** What is wrong with the place of a keyring, and what to do, by the code of the system. */
+const FAULTS: { readonly [code in Code]: { readonly [systemCode: string]: string } } = {
+  'keyring-not-readable': {
+    ENOENT: 'the file is gone. Restore it from a copy',
+    EISDIR: 'its path is that of a folder. Name a file in it',
+    EACCES: NOT_ITS_OWNER,
+  },
+  'keyring-not-writable': {
+    ENOENT: 'its folder does not exist. Make it, or pass the whole path: ~ stands for no folder here',
+    ENOTDIR: 'a part of its path is a file, not a folder. Pass another path',
+    EACCES: NOT_ITS_OWNER,
+    EPERM: NOT_ITS_OWNER,
+    EROFS: 'its disk is read-only. Choose a place on another disk',
+    EBUSY: 'its file is mounted, so it cannot be replaced. Mount its folder instead',
+    ENOSPC: 'the disk is full. Make room on it',
+  },
+};
+
+/** Reads or writes the file. Turns the errors of the system into those of the library. */
+function trying<T>(code: Code, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    const cannot = `the keyring cannot be ${code === 'keyring-not-readable' ? 'read' : 'stored'}`;
+    const { code: systemCode, message } = error as NodeJS.ErrnoException;
+    if (error instanceof NotPrivate) {
+      const tell = `${cannot}: its file system lets others read every file. Choose a place on another one`;
+      throw new LocalError('keyring-not-private', tell, error);
     }
+    if (systemCode === undefined) throw new LocalError(code, `${cannot}: ${message}`, error);
+    const fault = FAULTS[code][systemCode] ?? 'ask who looks after this machine';
+    throw new LocalError(code, `${cannot} (${systemCode}): ${fault}`, error);
   }
 }

@@ -147,7 +147,7 @@ export interface Answer extends Omit<Told<'finish'>, 'type'> {
 
 /** What `ask` rejects with: the cause, which is a `LocalError`, a `RemoteError`, or an error of the keyring's store. */
 export interface AskError extends Error {
-  /** What went wrong, as in the `close` event. An error of the store has the system's code, or none. */
+  /** What went wrong, as in the `close` event. An error of a store of your own has its code, or none. */
   readonly code?: string;
   /** The id of the request, as in its envelope. */
   readonly requestId: string;

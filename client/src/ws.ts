@@ -32,8 +32,7 @@ export type * from './options.ts';
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @param options - the identity, where to keep the keyring, and what may differ from the defaults
  * @returns the client. It connects once the code that called this has ended, so listeners that you add at once hear everything
- * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read; the system's error if the file of
- *   the keyring cannot be read or written
+ * @throws LocalError if the hub must not be used, `keyring-…` if the keyring cannot be read or stored
  * @example
  * import { parseIdentity } from 'hub-protocol';
  * import { connect } from 'hub-protocol-client';

@@ -116,7 +116,7 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   ],
   [
     'ask D/wss-only hello --keyring D/folder',
-    'cannot use the keyring D/folder: it is a directory. Name a file in it',
+    'D/folder: the keyring cannot be read (EISDIR): its path is that of a folder. Name a file in it',
   ],
   [
     'chat D/wss-only --keyring D/identity',

@@ -26,7 +26,7 @@ import { buildSync } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NotPrivate, replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
+import { replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
 
 const ACCESS_KEY = 'kiosk-7';
@@ -57,6 +57,11 @@ const pin =
   (nodeId: string, fill = 7) =>
   (keyring: Keyring): Keyring =>
     updateKeyring(keyring, { type: 'pin', nodeId, key: new Uint8Array(32).fill(fill) });
+/** A keyring to which nothing has to be added. */
+const complete = (path: string): void =>
+  new KeyringFile(path, ACCESS_KEY).update((keyring) =>
+    storePsk(pin('hub-1')(keyring), 'hub-1', new Uint8Array(32).fill(5)),
+  );
 const read = (path: string): Keyring => parseKeyring(readFileSync(path), ACCESS_KEY);
 const nodeIds = (path: string): string[] => read(path).pins.map(({ nodeId }) => nodeId);
 
@@ -114,12 +119,12 @@ test('the old keyring survives a disk that fills up during a write', () => {
   assert.equal(nodeIds(path), ['hub-1']);
 });
 
-const STEPS = ['mkdtempSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync', 'linkSync'] as const;
+const STEPS = ['mkdtempSync', 'openSync', 'writeSync', 'fsyncSync', 'renameSync'] as const;
 
 for (const step of STEPS) {
   test(`if ${step} fails, the error is told, and neither a draft, a lock nor an open file is left`, () => {
     const path = newPath();
-    if (step !== 'linkSync') new KeyringFile(path, ACCESS_KEY); // which only a new file needs
+    new KeyringFile(path, ACCESS_KEY);
     const entries = readdirSync(join(path, '..'));
     const original = fs[step] as (...given: unknown[]) => unknown;
     const { openSync, closeSync } = fs;
@@ -152,7 +157,7 @@ for (const step of STEPS) {
         try {
           new KeyringFile(path, ACCESS_KEY).update(pin(`hub-${call}`));
         } catch (error) {
-          told = (error as Error).message;
+          told = ((error as Error).cause as Error).message;
         }
       });
       if (!failed) break;
@@ -169,7 +174,7 @@ for (const step of STEPS) {
 test('each keyring is on the disk before it gets its name', () => {
   const path = newPath();
   const calls: string[] = [];
-  const noted = (name: 'writeSync' | 'fsyncSync' | 'closeSync' | 'linkSync' | 'renameSync'): object => {
+  const noted = (name: 'writeSync' | 'fsyncSync' | 'closeSync' | 'renameSync'): object => {
     const original = fs[name] as (...given: unknown[]) => unknown;
     const call = (...given: unknown[]): unknown => {
       calls.push(name);
@@ -177,14 +182,14 @@ test('each keyring is on the disk before it gets its name', () => {
     };
     return { [name]: call };
   };
-  const names = ['writeSync', 'fsyncSync', 'closeSync', 'linkSync', 'renameSync'] as const;
+  const names = ['writeSync', 'fsyncSync', 'closeSync', 'renameSync'] as const;
   replacing(Object.assign({}, ...names.map(noted)), () =>
     new KeyringFile(path, ACCESS_KEY).update(pin('hub-1')),
   );
   // The folder is synced after each.
   const draft = ['writeSync', 'fsyncSync', 'closeSync'];
-  const folder = ['fsyncSync', 'closeSync'];
-  assert.equal(calls, [...draft, 'linkSync', ...folder, ...draft, 'renameSync', 'renameSync', ...folder]);
+  const stored = [...draft, 'renameSync', 'renameSync', 'fsyncSync', 'closeSync'];
+  assert.equal(calls, [...stored, ...stored]);
 });
 
 test('does not write to a file that somebody has put in the place of a draft', () => {
@@ -276,9 +281,9 @@ test('writes the file only if its contents change', () => {
   assert.is(statSync(path).ino, ino);
 });
 
-test('opens a keyring that exists without writing, to spare flash memory', () => {
+test('opens a complete keyring without writing, to spare flash memory', () => {
   const path = newPath();
-  new KeyringFile(path, ACCESS_KEY);
+  complete(path);
   let writes = 0;
   const writeSync = (...given: Parameters<typeof fs.writeSync>): number => {
     writes++;
@@ -361,7 +366,12 @@ test('a disk that fails while a lock is taken is an error at once', () => {
     if (++attempts === 1) throw Object.assign(new Error('the disk fails'), { code: 'EIO' });
     throw Object.assign(new Error('and again'), { code: 'ENOTDIR' });
   };
-  replacing({ renameSync }, () => assert.throws(() => file.update(pin('hub-1')), /the disk fails/));
+  replacing({ renameSync }, () =>
+    assert.throws(
+      () => file.update(pin('hub-1')),
+      ({ cause }: Error) => (cause as Error).message === 'the disk fails',
+    ),
+  );
 });
 
 test('waits for a lock whose system says EEXIST of a folder that is not empty', () => {
@@ -483,7 +493,7 @@ test('no secret is written to a file that its system lets others read', () => {
   replacing(others, () =>
     assert.throws(
       () => new KeyringFile(path, ACCESS_KEY),
-      (error: Error) => error instanceof NotPrivate,
+      ({ code }: { code?: string }) => code === 'keyring-not-private',
     ),
   );
   assert.equal([writes, readdirSync(join(path, '..'))], [0, []]);
@@ -491,7 +501,7 @@ test('no secret is written to a file that its system lets others read', () => {
 
 test('a keyring that others can read, write or run is made private at the next start', () => {
   const path = newPath();
-  new KeyringFile(path, ACCESS_KEY);
+  complete(path);
   chmodSync(path, 0o400);
   new KeyringFile(path, ACCESS_KEY);
   assert.is(statSync(path).mode & 0o777, 0o400); // it is private
@@ -565,11 +575,61 @@ test('a program sees what another program has stored since', () => {
   assert.equal(first.load().pins, []);
 });
 
+const failing =
+  (code: string) =>
+  (...[path]: unknown[]): never => {
+    throw Object.assign(new Error(`${code}: ${path}`), { code });
+  };
+
+const PLACES: readonly [what: string, others: object, sentence: RegExp][] = [
+  ['a read-only disk', { mkdtempSync: failing('EROFS') }, /stored \(EROFS\): its disk is read-only/],
+  ['a mounted file', { renameSync: failing('EBUSY') }, /stored \(EBUSY\): its file is mounted/],
+  ['a folder of another user', { mkdtempSync: failing('EACCES') }, /\(EACCES\): this user has no right/],
+  ['a fault without a name', { mkdtempSync: failing('EIO') }, /\(EIO\): ask who looks after this machine/],
+];
+
+for (const [what, others, sentence] of PLACES) {
+  test(`a keyring without a hub on ${what} is told at once, and one that is complete can be used`, () => {
+    const [path, used] = [newPath(), newPath()];
+    new KeyringFile(path, ACCESS_KEY);
+    complete(used);
+    chmodSync(used, 0o644);
+    replacing({ ...others, readdirSync: failing('EACCES'), chmodSync: failing('EROFS') }, () => {
+      assert.throws(
+        () => new KeyringFile(path, ACCESS_KEY),
+        ({ code, message }: Error & { code?: string }) =>
+          code === 'keyring-not-writable' && sentence.test(message) && !message.includes(path),
+      );
+      assert.is(new KeyringFile(used, ACCESS_KEY).load().pins.length, 1);
+    });
+  });
+}
+
+test('a path that leads nowhere, or to a folder, is told in words', () => {
+  const folder = join(newPath(), '..');
+  const told = (path: string): string => {
+    try {
+      new KeyringFile(path, ACCESS_KEY);
+      return 'nothing';
+    } catch (error) {
+      return `${(error as { code?: string }).code} ${(error as Error).message}`;
+    }
+  };
+  assert.match(told('~/no-such-folder/k.json'), /^keyring-not-writable .*its folder does not exist.* ~/);
+  assert.match(told(folder), /^keyring-not-readable .*its path is that of a folder/);
+});
+
+test('a keyring is created once on a file system without hard links', () => {
+  const path = newPath();
+  replacing({ linkSync: failing('EPERM') as typeof fs.linkSync }, () => complete(path));
+  assert.equal(nodeIds(path), ['hub-1']);
+});
+
 test('a keyring that cannot be created says why', () => {
   const fail = (): never => {
     throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
   };
-  replacing({ linkSync: fail }, () => {
+  replacing({ renameSync: fail }, () => {
     assert.throws(() => new KeyringFile(newPath(), ACCESS_KEY), /ENOSPC/);
   });
 });

@@ -7,15 +7,25 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
+import { DERIVED } from '../world/keys.ts';
 import { endWorlds, newWorld, until } from './world.ts';
 
 test.after.each(endWorlds);
 
 /** A store that counts what a disk would do. */
 class CountingStore {
-  #keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  #keyring!: Keyring;
   count = 0;
   fault: Error | undefined;
+
+  constructor() {
+    this.renew();
+  }
+
+  /** Makes a keyring, as another tab may at the same moment. */
+  renew(): void {
+    this.#keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+  }
 
   load(): Keyring {
     this.count++;
@@ -50,6 +60,22 @@ test('a ready client neither reads nor writes its keyring until something change
   assert.is(store.count, 0);
 });
 
+test('a hub sees no static key but the one that is stored, also if another tab stores its own at first contact', async () => {
+  const world = newWorld();
+  const store = new CountingStore();
+  let isFirst = true;
+  const derive = async (): Promise<Uint8Array> => {
+    if (isFirst) store.renew();
+    isFirst = false;
+    return DERIVED;
+  };
+  const client = world.start({}, { keyring: store, derive });
+  await client.ask('hello');
+  assert.equal(world.clientKey, store.load().staticKey.publicKey);
+  assert.equal(world.types, ['close', 'reconnect', 'connect']);
+  assert.is((world.events[0] as { error?: { code: string } }).error?.code, 'keyring-replaced');
+});
+
 test('messages flow although the store fails after the client was ready', async () => {
   const world = newWorld();
   const store = new CountingStore();
@@ -78,7 +104,7 @@ test('messages flow after the file of the keyring was removed', async () => {
   assert.equal(world.types, ['connect']);
   world.drop(); // the next connection needs the keyring
   await until(() => world.types.includes('ask'));
-  assert.is(await client.ask('hello').catch(({ code }) => code), 'ENOENT');
+  assert.is(await client.ask('hello').catch(({ code }) => code), 'keyring-not-readable');
 });
 
 /** `ASKS=7000` asks more, such as for `strace -f -e trace=open,openat`. */
