@@ -280,11 +280,17 @@ export class Client {
   /**
    * Pins the key that the hub presented when a person was asked, in place of the old one, and connects again.
    * @param event - the event `ask` with the code `hub-key-changed`
-   * @throws LocalError if no key was presented
+   * @throws LocalError `bad-argument` for any other: there is no key to trust
    */
   trust(event: AskEvent): void {
     const { nodeId, hubKey } = event.error as RemoteError;
-    this.#run(this.#link.change((stored) => pinHub(stored, nodeId!, hubKey!), this.#now()));
+    if (hubKey === undefined) {
+      throw new LocalError(
+        'bad-argument',
+        '"event" expected "ask" with the code hub-key-changed: no other has a key to trust. Call resume() or end()',
+      );
+    }
+    this.#run(this.#link.change((stored) => pinHub(stored, nodeId!, hubKey), this.#now()));
   }
 
   /** Connects again immediately: after a person has acted, when the network is back, or after `end`. */

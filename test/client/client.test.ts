@@ -341,7 +341,8 @@ test('trusts no key if none was presented', async () => {
   const event = { type: 'ask', error: new Error('the disk is full'), after: undefined, tell: '' } as const;
   assert.throws(
     () => client.trust(event),
-    ({ code }: { code?: string }) => code?.startsWith('bad-') === true,
+    ({ code, message }: Error & { code?: string }) =>
+      code === 'bad-argument' && message.includes('Call resume() or end()'),
   );
   assert.is((await client.ask('hello')).ending, 'handled');
 });
