@@ -408,7 +408,7 @@ for (const [what, args, message] of [
   [
     'a keyring that is a folder',
     ['ask', identity, 'x', '--keyring', folder.path],
-    /keyring .*: it is a directory/,
+    /keyring cannot be read \(EISDIR\): its path is that of a folder/,
   ],
   ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
   ...['0', '-1', '65536', '1.5', 'http', ''].map(

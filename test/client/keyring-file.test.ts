@@ -157,7 +157,7 @@ for (const step of STEPS) {
         try {
           new KeyringFile(path, ACCESS_KEY).update(pin(`hub-${call}`));
         } catch (error) {
-          told = ((error as Error).cause as Error).message;
+          told = (error as { cause: Error }).cause.message;
         }
       });
       if (!failed) break;
@@ -369,7 +369,7 @@ test('a disk that fails while a lock is taken is an error at once', () => {
   replacing({ renameSync }, () =>
     assert.throws(
       () => file.update(pin('hub-1')),
-      ({ cause }: Error) => (cause as Error).message === 'the disk fails',
+      ({ cause }: { cause: Error }) => cause.message === 'the disk fails',
     ),
   );
 });
