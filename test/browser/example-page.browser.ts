@@ -214,14 +214,12 @@ test('names every control, and fits on a narrow screen', async () => {
   assert.is(scrollWidth, clientWidth);
 });
 
-test('shows the session, whole, below what to do on a narrow screen', async () => {
+test('shows the session below what to do on a narrow screen', async () => {
   await tab.resize(400, 800);
   const [session, controls] = await tab.evaluate<number[]>(
     `['.session', '.controls'].map((part) => document.querySelector(part).getBoundingClientRect().top)`,
   );
   assert.ok(session! > controls!);
-  const isWhole = `(({ scrollHeight, clientHeight }) => scrollHeight === clientHeight)(document.querySelector('#scroll'))`;
-  assert.ok(await tab.evaluate<boolean>(isWhole));
 });
 
 test('derives the right PSK from the password', async () => {
