@@ -7,16 +7,9 @@
  */
 import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, webcrypto } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import {
-  ClientSession,
-  derivePsk,
-  HubSession,
-  type HubSessionEvent,
-  type KeyPair,
-  type SessionEvent,
-  type StaticKey,
-} from 'hub-protocol';
+import { derivePsk, HubSession, type HubSessionEvent, type StaticKey } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { ClientSession, type KeyPair, type SessionEvent } from 'hub-protocol/parts';
 
 const { subtle } = webcrypto;
 const X25519 = { name: 'X25519' };

@@ -213,7 +213,7 @@ export type OptionNames<Options> = { readonly [name in keyof Required<Options>]:
  * @throws LocalError `bad-argument`
  *
  * @example
- * import { readOptions } from 'hub-protocol';
+ * import { readOptions } from 'hub-protocol/parts';
  *
  * const { colour } = readOptions({ colour: 'red' }, 'options', { colour: true });
  * console.log(colour); // red

@@ -1,11 +1,7 @@
 /** `hub-protocol/binary`: HiveMind's binary messages, in which hubs send speech, files and sounds. */
 
 export {
-  type BinaryEnvelope,
   type BinaryMessage,
-  type BinaryMessageType,
-  type BinaryPayload,
-  type DecodeOptions,
   decodeBinary,
   encodeBinary,
   type Inflate,

@@ -6,11 +6,11 @@ import { filesTable, lengthsTable, providersTable } from './api-tables.ts';
 import {
   clientNames,
   type Doc,
+  documentedNames,
   type Member,
   oneLine,
   type PublicName,
   pathOf,
-  publicNames,
 } from './declared.ts';
 import { type Drawn, table } from './draw.ts';
 import { codes } from './errors.ts';
@@ -128,7 +128,7 @@ const AREAS: { readonly [page: string]: Area } = {
   },
 };
 
-const NAMES: readonly PublicName[] = [...publicNames(), ...clientNames()];
+const NAMES: readonly PublicName[] = [...documentedNames(), ...clientNames()];
 
 /** What distinguishes the functions of one name that several entries of the client export. */
 const VARIANTS: { readonly [entry: string]: string } = {
@@ -297,7 +297,8 @@ function fence(code: string): string {
 function footer({ entry, source, doc }: PublicName): string {
   const see = (doc?.see ?? []).map((each) => `${each}; `).join('');
   const path = pathOf(source);
-  return `<sub>From \`${entry}\`. Source: ${see}[${path}](../../../${path})</sub>`;
+  const from = entry === '' ? 'A part of types that are exported' : `From \`${entry}\``;
+  return `<sub>${from}. Source: ${see}[${path}](../../../${path})</sub>`;
 }
 
 function section(symbol: PublicName): string {
@@ -382,7 +383,7 @@ function indexPage(): string {
   const areas = Object.entries(AREAS).map(([page, { title, introduction }]) => {
     return [`[${title}](${page}.md)`, cell(introduction.split('. ')[0]!.replace(/\.$/, ''))];
   });
-  const names = [...NAMES]
+  const names = NAMES.filter(({ entry }) => entry !== '')
     .sort((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1))
     .map((symbol) => {
       const { kind, entry, doc } = symbol;

@@ -43,6 +43,7 @@ export const WORKER = 'derive-worker-on-node.js';
 const LIBRARY = {
   'hub-protocol/binary': root('src/binary.ts'),
   'hub-protocol/node': root('src/crypto/node.ts'),
+  'hub-protocol/parts': root('src/parts.ts'),
   'hub-protocol': root('src/index.ts'),
 };
 

@@ -9,7 +9,7 @@ import swc from '@swc/core';
 import { build, type Plugin, transform } from 'esbuild';
 import { withUniqueCatches } from './catches.ts';
 import { assertShortened, shortenedNames } from './compact.ts';
-import { fieldsIn, publicNames } from './declared.ts';
+import { documentedNames, fieldsIn } from './declared.ts';
 import { lower } from './es5.ts';
 import { withFrozenValues } from './frozen.ts';
 import { tableOfCodes } from './sentences.ts';
@@ -280,7 +280,7 @@ const forOldEngines: Plugin = {
  */
 export function namesForUsers(file: BundleFile, source: string = sourceOf(file)): Set<string> {
   if (source === sourceOf(file)) return fieldsIn(`dist/${file.name.replace(/\.js$/, '.d.ts')}`);
-  const texts = publicNames().map(({ kind, code, members }) =>
+  const texts = documentedNames().map(({ kind, code, members }) =>
     kind === 'class'
       ? members.map(({ name, type, signature }) => `${name} ${type} ${signature}`).join()
       : code,

@@ -1,5 +1,5 @@
 /** The public declarations of the library and of the client: every exported name, with its members and docstrings, read from their .d.ts. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import swc from '@swc/core';
 
 const ROOT = new URL('..', import.meta.url);
@@ -291,6 +291,47 @@ export function publicNames(): PublicName[] {
     }
   }
   return [...names.values()];
+}
+
+/**
+ * Every exported name, and behind them the object types that their declarations use and no entry exports, such as the members of a
+ * union. The entry of these is empty.
+ */
+export function documentedNames(): PublicName[] {
+  const types = new DeclarationFile('dist/types.d.ts');
+  const names = publicNames();
+  const known = new Set(names.map(({ name }) => name));
+  const sources = sourcesOfTypes();
+  for (const { code, members } of names) {
+    const used = `${code} ${members.map(({ type, signature }) => `${type} ${signature}`).join(' ')}`;
+    for (const [name] of withoutComments(used).matchAll(/\b[A-Z]\w+\b/g)) {
+      const [source, node] = [sources.get(name), types.declarations.get(name)?.node];
+      if (known.has(name) || source === undefined || node === undefined) continue;
+      known.add(name);
+      if (KINDS[node.type] !== 'class') names.push(publicName(types, name, '', source));
+    }
+  }
+  return names.filter(({ entry, members, code }) => entry !== '' || members.length > 0 || isUnion(code));
+}
+
+/** Whether a declaration is a union of other types. */
+function isUnion(code: string): boolean {
+  return /^type \w+ =[\s|]*[A-Z]\w+(?:\s*\|\s*[A-Z]\w+)+;/.test(withoutComments(code));
+}
+
+/** The file in src/ that declares each exported type. */
+function sourcesOfTypes(): Map<string, string> {
+  const files = readdirSync(new URL('src/', ROOT), { recursive: true, encoding: 'utf8' });
+  return new Map(
+    files
+      .filter((file) => file.endsWith('.ts') && !file.endsWith('.d.ts'))
+      .flatMap((file) => {
+        const code = readFileSync(new URL(`src/${file}`, ROOT), 'utf8');
+        return [...code.matchAll(/^export (?:interface|type) (\w+)/gm)].map(
+          ([, name]) => [name!, file] as const,
+        );
+      }),
+  );
 }
 
 /** The entries of the client, with the modules in client/dist/ that declare their names. */

@@ -1,5 +1,5 @@
 /** Draws the events of sessions, and the orders of a link: what to do with each is the first sentence of its docstring. */
-import { publicNames } from './declared.ts';
+import { documentedNames } from './declared.ts';
 import { code, table } from './draw.ts';
 
 /**
@@ -12,7 +12,7 @@ function typesIn(union: string, tag: string): string[] {
   return [...declaration.replace(/^.*?=/s, '').matchAll(/\w+/g)].flatMap(([name]) => typesIn(name, tag));
 }
 
-const DECLARED = new Map(publicNames().map((each) => [each.name, each]));
+const DECLARED = new Map(documentedNames().map((each) => [each.name, each]));
 
 /** A row for each type of a union: the tag, and what to do. */
 function rows(union: string, tag = 'type'): (readonly [type: string, todo: string])[] {

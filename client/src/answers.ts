@@ -7,10 +7,9 @@ import {
   type CodeRequest,
   type JsonObject,
   type LinkEvent,
-  type OptionNames,
-  readOptions,
   type UtteranceRequest,
 } from 'hub-protocol';
+import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import type { Answer, AskError, AskOptions, Part, Question } from './options.ts';
 

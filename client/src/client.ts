@@ -9,7 +9,6 @@ import {
   type JsonObject,
   type Keyring,
   type LinkEvent,
-  type LinkState,
   LocalError,
   type Order,
   pinHub,
@@ -170,7 +169,7 @@ export class Client {
    * What the client is doing: `connecting`; `ready`, when a question is sent at once; `waiting`, in a pause before it connects again;
    * `asking`, until a person has acted; `ended`.
    */
-  get state(): LinkState {
+  get state(): ClientLink['state'] {
     return this.#link.state;
   }
 

@@ -2,21 +2,12 @@
  * A conversation of a client with one person: what the hub says unasked, when the AI disclosure is due, and the session of the
  * questions. It outlives connections. Spec, "AI-disclosure client rules".
  */
-import {
-  type DisclosureSituation,
-  disclosureDue,
-  type HubEvent,
-  type JsonObject,
-  parseJson,
-  ReplyCollector,
-  readHubEvent,
-  sessionIdsMatch,
-  wrap,
-} from 'hub-protocol';
+import { disclosureDue, type HubEvent, type JsonObject, parseJson, readHubEvent, wrap } from 'hub-protocol';
+import { ReplyCollector, sessionIdsMatch } from 'hub-protocol/parts';
 import { envelopeOf } from './answers.ts';
-import type { ClientEvent, ConnectOptions, Question, SpeakEvent } from './options.ts';
+import type { ClientEvent, ConnectOptions, Question } from './options.ts';
 
-type Given = DisclosureSituation['lastGiven'];
+type Given = Parameters<typeof disclosureDue>[1]['lastGiven'];
 type DisclosureEvent = Extract<ClientEvent, { type: 'disclosure' }>;
 
 /**
@@ -141,7 +132,7 @@ export class Conversation {
    * Reads unsolicited speech as a reply is read.
    * @returns `undefined` if the message is no speech, or if the other type of speech has just said the same
    */
-  speechIn(message: HubEvent): SpeakEvent | undefined {
+  speechIn(message: HubEvent): Extract<ClientEvent, { type: 'speak' }> | undefined {
     const requestId = 'unsolicited';
     const collector = new ReplyCollector({ requestId });
     collector.push({ ...message, requestId }, false);

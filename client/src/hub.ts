@@ -27,18 +27,17 @@ export interface WebSocketHubOptions extends ServedOptions {
   pingEvery?: number | undefined;
 }
 
-/** A server's certificate. */
-export interface ServerCertificate {
-  /** Its private key as PEM. */
-  key: string;
-  /** The certificate as PEM, with those between it and the authority. */
-  cert: string;
-}
-
 /** The options of a hub with a server of its own. */
 export interface HubServerOptions extends WebSocketHubOptions {
   /** The server's certificate (default: none. Anyone on the network path can then read the access keys: only for a server behind a TLS proxy). */
-  tls?: ServerCertificate | undefined;
+  tls?:
+    | {
+        /** Its private key as PEM. */
+        key: string;
+        /** The certificate as PEM, with those between it and the authority. */
+        cert: string;
+      }
+    | undefined;
   /** The port (default: any that is free). */
   port?: number | undefined;
   /** The address to listen at (default 127.0.0.1: only programs on this machine can connect). `0.0.0.0` is every IPv4 address. */
@@ -71,7 +70,7 @@ export interface HubServer extends Hub {
    * @param tls - the new one
    * @throws LocalError `wrong-state` if the hub has no TLS
    */
-  renew(tls: ServerCertificate): void;
+  renew(tls: NonNullable<HubServerOptions['tls']>): void;
 }
 
 /** The part of a WebSocket of `ws` that a hub needs. */

@@ -1,5 +1,6 @@
 /** The listeners to the events of a client. */
-import { type HubEvent, LocalError, readOptions } from 'hub-protocol';
+import { type HubEvent, LocalError } from 'hub-protocol';
+import { readOptions } from 'hub-protocol/parts';
 import type { ClientEvent } from './options.ts';
 
 type Listener = (event: never) => void;

@@ -2,7 +2,7 @@
  * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
-import { type OptionNames, readOptions } from 'hub-protocol';
+import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import mqtt, { type MqttClient } from 'mqtt';
 import { budgetOf } from './budget.ts';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
@@ -10,22 +10,19 @@ import { limitPackets } from './limit-packets.ts';
 import { FUNCTION, readHubOptions, TEXT, TIME } from './read-hub-options.ts';
 import { readAuthority } from './read-options.ts';
 
-/** A broker, and the hub's account there. */
-export interface BrokerAccount {
-  /** The address, such as `mqtts://broker.example`. */
-  url: string;
-  /** The certificate authority of the broker's certificate as PEM. Without it, the public ones. */
-  ca?: string;
-  /** The name of the account. */
-  username: string;
-  /** The password of the account. */
-  password: string;
-}
-
 /** The options of a hub over MQTT. */
 export interface MqttHubOptions extends ServedOptions {
   /** The broker, and the hub's account there. */
-  broker: BrokerAccount;
+  broker: {
+    /** The address, such as `mqtts://broker.example`. */
+    url: string;
+    /** The certificate authority of the broker's certificate as PEM (default: the public ones). */
+    ca?: string;
+    /** The name of the account. */
+    username: string;
+    /** The password of the account. */
+    password: string;
+  };
   /** The levels that the topics of all clients start with: `<base>/<access key>/in`, `/out` and `/status`. */
   base: string;
   /** The time without a message after which a client is forgotten, in milliseconds (default 300 000). */
@@ -57,7 +54,12 @@ const OPTIONS = {
   reconnectAfter: TIME,
   onLost: FUNCTION,
 } as const;
-const ACCOUNT: OptionNames<BrokerAccount> = { url: true, ca: true, username: true, password: true };
+const ACCOUNT: OptionNames<MqttHubOptions['broker']> = {
+  url: true,
+  ca: true,
+  username: true,
+  password: true,
+};
 
 interface Peer {
   connection: ServedConnection;

@@ -1,25 +1,20 @@
 /** The options and events of a client. */
 import type {
   ActionRequest,
-  ClientOptions,
   CodeRequest,
-  DisclosureSituation,
   HubEvent,
   Identity,
   JsonObject,
   Keyring,
   LinkEvent,
   LocalError,
-  PolicyDecision,
-  PolicyOptions,
-  ReadyEvent,
   RemoteError,
   Reply,
   SchedulerOptions,
-  SessionEvent,
   UtteranceRequest,
 } from 'hub-protocol';
 import type { BinaryPayloadType } from 'hub-protocol/binary';
+import type { ClientOptions, PolicyDecision, PolicyOptions, SessionEvent } from 'hub-protocol/parts';
 
 /** The options of all transports. */
 export interface ConnectOptions {
@@ -31,7 +26,22 @@ export interface ConnectOptions {
    */
   lang?: string | undefined;
   /** What the program knows about the person, for the event `disclosure` (default: one person, who reads, and begins now). */
-  disclosure?: DisclosureOptions | undefined;
+  disclosure?:
+    | {
+        /** Whether the client speaks (default false): it then speaks the disclosure in each conversation. */
+        isVoice?: boolean | undefined;
+        /**
+         * Whether the client is a shared device, a kiosk or a public page (default false). Call `newConversation` when another person may
+         * have come: the disclosure is then due again.
+         */
+        isShared?: boolean | undefined;
+        /**
+         * When the program last gave the disclosure to this person (default `never`): `earlier-session` if it has stored that it did so
+         * before this start.
+         */
+        lastGiven?: 'never' | 'earlier-session' | 'this-session' | undefined;
+      }
+    | undefined;
   /** The name of the program, for the logs of the hub (default `hub-protocol-client`). */
   userAgent?: string | undefined;
   /** Whether the server may be without TLS (default false). Anyone on the network path can then read the access key. */
@@ -59,22 +69,6 @@ export interface ConnectOptions {
   policy?: Partial<Omit<PolicyOptions, 'randomBytes'>> | undefined;
   /** Options of the RequestScheduler ({@link SchedulerOptions}), such as `deadlines` (default: its defaults). */
   requests?: Omit<SchedulerOptions, 'sessionId'> | undefined;
-}
-
-/** Whom the client talks to. It decides when the event `disclosure` is due. */
-export interface DisclosureOptions {
-  /** Whether the client speaks (default false): it then speaks the disclosure in each conversation. */
-  isVoice?: boolean | undefined;
-  /**
-   * Whether the client is a shared device, a kiosk or a public page (default false). Call `newConversation` when another person may
-   * have come: the disclosure is then due again.
-   */
-  isShared?: boolean | undefined;
-  /**
-   * When the program last gave the disclosure to this person (default `never`): `earlier-session` if it has stored that it did so
-   * before this start.
-   */
-  lastGiven?: DisclosureSituation['lastGiven'] | undefined;
 }
 
 /** The options of `connect` on Node.js. */
@@ -194,38 +188,6 @@ export interface AskEvent {
   readonly tell: string;
 }
 
-/** The hub spoke on its own initiative, or after the end of an answer: the event `message` with the same message came before. */
-export interface SpeakEvent {
-  /** The hub spoke on its own initiative, or after the end of an answer. */
-  readonly type: 'speak';
-  /** What it said, with white space collapsed. Empty if it only showed something. */
-  readonly text: string;
-  /** The same for a speech synthesizer, without markup. */
-  readonly speech: string;
-  /** What it showed, as in `reply.displayItems`. */
-  readonly displayItems: Reply['displayItems'];
-  /** Whether the hub waits for an answer of the person: ask that next. */
-  readonly expectsAnswer: boolean;
-  /** The message itself. */
-  readonly message: HubEvent;
-}
-
-/** A message arrived. It is passed to the session next. */
-export interface ReceivedEvent {
-  /** A message arrived. It is passed to the session next. */
-  readonly type: 'received';
-  /** The message: text in the handshake, bytes on the encrypted session. */
-  readonly data: string | Uint8Array;
-}
-
-/** An envelope was sealed and written, in the `transmit` events before this one. */
-export interface SentEvent {
-  /** An envelope was sealed and written. */
-  readonly type: 'sent';
-  /** The envelope, with the content of a question and its `request_id`. */
-  readonly envelope: JsonObject;
-}
-
 /** The events of a client, by `type`. */
 export type ClientEvent =
   | {
@@ -241,7 +203,7 @@ export type ClientEvent =
   | ({
       /** The connection is ready. */
       readonly type: 'connect';
-    } & Pick<ReadyEvent, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
+    } & Pick<Extract<SessionEvent, { type: 'ready' }>, 'nodeId' | 'hubKey' | 'pattern' | 'suite'>)
   | {
       /**
        * A conversation begins: show or speak `text` where it takes place, before or with the answer, whole and word for word. It comes
@@ -259,7 +221,20 @@ export type ClientEvent =
       /** The message, as `HubEvent` describes it. */
       readonly message: HubEvent;
     }
-  | SpeakEvent
+  | {
+      /** The hub spoke on its own initiative, or after the end of an answer. */
+      readonly type: 'speak';
+      /** What it said, with white space collapsed. Empty if it only showed something. */
+      readonly text: string;
+      /** The same for a speech synthesizer, without markup. */
+      readonly speech: string;
+      /** What it showed, as in `reply.displayItems`. */
+      readonly displayItems: Reply['displayItems'];
+      /** Whether the hub waits for an answer of the person: ask that next. */
+      readonly expectsAnswer: boolean;
+      /** The message itself. */
+      readonly message: HubEvent;
+    }
   | {
       /**
        * An envelope arrived that is no bus message: an answer to `query` or `cascade`, or a `propagate`, `ping`, `rendezvous` or
@@ -342,4 +317,18 @@ export type ClientEvent =
     };
 
 /** The inputs and events of the session, and the decisions of the policy. */
-export type Traced = SessionEvent | PolicyDecision | ReceivedEvent | SentEvent;
+export type Traced =
+  | SessionEvent
+  | PolicyDecision
+  | {
+      /** A message arrived. It is passed to the session next. */
+      readonly type: 'received';
+      /** The message: text in the handshake, bytes on the encrypted session. */
+      readonly data: string | Uint8Array;
+    }
+  | {
+      /** An envelope was sealed and written. */
+      readonly type: 'sent';
+      /** The envelope, with the content of a question and its `request_id`. */
+      readonly envelope: JsonObject;
+    };

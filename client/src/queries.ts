@@ -3,14 +3,14 @@
  * docs/reference/requests.md, "Beyond the hub".
  */
 import {
+  type ClientLink,
   type HubEvent,
   type JsonObject,
   type LinkEvent,
-  type LinkState,
   LocalError,
-  ReplyCollector,
   readHubEvent,
 } from 'hub-protocol';
+import { ReplyCollector } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
 import type { AskEvent, CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
@@ -21,7 +21,7 @@ type Listening = {
 
 /** A client, as far as a query needs it. */
 interface Asker {
-  readonly state: LinkState;
+  readonly state: ClientLink['state'];
   send(envelope: JsonObject): boolean;
   on(type: ClientEvent['type'], listener: () => void): unknown;
   off(type: ClientEvent['type'], listener: () => void): unknown;

@@ -1,5 +1,6 @@
 /** Reads the options of a hub as `read-options.ts` reads those of a client: each once, own properties only, none unknown or out of range. */
-import { LocalError, type OptionNames, readOptions } from 'hub-protocol';
+import { LocalError } from 'hub-protocol';
+import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import type { ServedOptions } from './hub-connection.ts';
 
 /** What an option has to be. `undefined` passes wherever it means the default. */

@@ -1,12 +1,6 @@
 /** Reads the options of an entry as the core reads its own: each once, own properties only, and none that is unknown. */
-import {
-  ClientSession,
-  disclosureDue,
-  LocalError,
-  type OptionNames,
-  RequestScheduler,
-  readOptions,
-} from 'hub-protocol';
+import { disclosureDue, LocalError, RequestScheduler } from 'hub-protocol';
+import { ClientSession, type OptionNames, readOptions } from 'hub-protocol/parts';
 import { budgetOf } from './budget.ts';
 import { readCertificate } from './causes.ts';
 import type { AskOptions, CascadeOptions, ConnectOptions, NodeOptions, QueryOptions } from './options.ts';

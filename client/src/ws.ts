@@ -118,7 +118,7 @@ function trusting(ca: string): SecureContext {
 }
 
 /** The part of a WebSocket of `ws` that pings need. */
-export interface PingedSocket {
+interface PingedSocket {
   /** 0 until it is open, then 1. */
   readonly readyState: number;
   /** Sends a ping. */

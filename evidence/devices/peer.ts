@@ -1,7 +1,8 @@
 /** The hub that the client in client.js talks to. */
 
 import { nodeCrypto } from '../../dist/crypto/node.js';
-import { ClientSession, HubSession } from '../../dist/index.js';
+import { HubSession } from '../../dist/index.js';
+import { ClientSession } from '../../dist/parts.js';
 
 export const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const bytes = (value: number): Uint8Array => new Uint8Array(32).fill(value);

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { importKey, nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
+import { type CryptoProvider, HubSession, type Pattern } from '../../dist/index.js';
 import {
+  type argon2id,
   ClientSession,
-  type CryptoProvider,
-  HubSession,
+  HandshakeState,
   type KeyPair,
-  type Pattern,
-} from '../../dist/index.js';
-import { type argon2id, HandshakeState, type Transport } from '../../dist/parts.js';
+  type Transport,
+} from '../../dist/parts.js';
 
 export const SUITE = '25519_ChaChaPoly_SHA256';
 const prologue = randomBytes(200);

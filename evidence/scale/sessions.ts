@@ -1,5 +1,6 @@
 /** Many sessions in one process: the bytes that an idle one takes, and handshakes while others are idle. */
-import type { ClientSession, HubSession } from '../../dist/index.js';
+import type { HubSession } from '../../dist/index.js';
+import type { ClientSession } from '../../dist/parts.js';
 import { connect } from './both-ends.ts';
 import { rawNode } from './handshakes.ts';
 import { calls, progress, spread } from './paired.ts';

@@ -4,13 +4,13 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { type HubClient, type ServerCertificate, serveHub } from 'hub-protocol-client/hub';
+import { type HubClient, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import { WebSocketServer } from 'ws';
 import { serveSocketIo } from './peers/index.js';
 
 /** What the parent sends first. */
 export interface Wanted {
-  readonly tls: ServerCertificate;
+  readonly tls: NonNullable<HubServerOptions['tls']>;
   readonly password: string;
   readonly accessKeys: readonly string[];
 }

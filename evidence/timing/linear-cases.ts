@@ -12,7 +12,6 @@ import {
   brokerEndpoint,
   buildUtterance,
   ClientLink,
-  ClientSession,
   canonicalJson,
   createKeyring,
   deriveTopics,
@@ -20,7 +19,6 @@ import {
   parseIdentity,
   parseJson,
   parseKeyring,
-  ReplyCollector,
   RequestScheduler,
   redactIdentity,
   selectEndpoint,
@@ -28,7 +26,13 @@ import {
   storePsk,
   updateKeyring,
 } from '../../dist/index.js';
-import { HandshakeState, Reassembler, splitMessage } from '../../dist/parts.js';
+import {
+  ClientSession,
+  HandshakeState,
+  Reassembler,
+  ReplyCollector,
+  splitMessage,
+} from '../../dist/parts.js';
 import { parseEnvelope } from '../../dist/wire/envelope.js';
 
 export interface Case {

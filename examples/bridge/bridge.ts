@@ -1,15 +1,9 @@
 /** A bridge between a device on a serial line and its hub. README.md describes the roles and the lines. */
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
-import {
-  authorizedUrl,
-  type Closing,
-  ConnectionPolicy,
-  type PolicyDecision,
-  type SessionEvent,
-  selectEndpoint,
-} from 'hub-protocol';
+import { authorizedUrl, type Closing, selectEndpoint } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import { ConnectionPolicy, type PolicyDecision, type SessionEvent } from 'hub-protocol/parts';
 import { type Client, keepAlive, type NodeOptions } from 'hub-protocol-client';
 import WebSocket from 'ws';
 

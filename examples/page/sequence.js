@@ -5,7 +5,7 @@ import { fingerprint, hex } from './fingerprint.js';
 
 /**
  * @import { Traced } from 'hub-protocol-client/browser'
- * @import { PolicyDecision } from 'hub-protocol'
+ * @import { PolicyDecision } from 'hub-protocol/parts'
  */
 
 const LONGEST = 300; // rows; the oldest ones go

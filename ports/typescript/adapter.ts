@@ -30,7 +30,7 @@ type Operation = (request: Fields) => Fields;
 export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Operation {
   let handshake: parts.HandshakeState;
   let transport: parts.Transport;
-  let session: protocol.ClientSession | protocol.HubSession;
+  let session: parts.ClientSession | protocol.HubSession;
   const operations: { [operation: string]: Operation } = {
     'canonical-json': ({ text, bytes }) => ({
       canonical: toHex(protocol.canonicalJson(protocol.parseJson(text ?? hex(bytes)))),
@@ -137,7 +137,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     disclosure({ aiDisclosure, tag, ...situation }) {
       const told = protocol.disclosureDue(
         { aiDisclosure },
-        { ...(situation as protocol.DisclosureSituation), language: tag },
+        { ...(situation as Parameters<typeof protocol.disclosureDue>[1]), language: tag },
       );
       return told.due ? { ...told, text: told.text ?? null } : { due: false };
     },
@@ -153,9 +153,9 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       };
       return { envelope: build[builder as keyof typeof build](fields) };
     },
-    'session-ids': ({ declared, returned }) => ({ matches: protocol.sessionIdsMatch(declared, returned) }),
+    'session-ids': ({ declared, returned }) => ({ matches: parts.sessionIdsMatch(declared, returned) }),
     reply({ request: { sole, ...options }, events, end }) {
-      const collector = new protocol.ReplyCollector(options);
+      const collector = new parts.ReplyCollector(options);
       for (const event of events) collector.push(event, sole);
       if (end === 'timeout') collector.timeout();
       if (end === 'stop') collector.stop();
@@ -166,7 +166,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     },
     schedule({ options, steps }) {
       const scheduler = new protocol.RequestScheduler(options);
-      const take: { [operation: string]: (step: Fields) => protocol.RequestDecision[] | undefined } = {
+      const take: { [operation: string]: (step: Fields) => parts.RequestDecision[] | undefined } = {
         request: ({ envelope, at, timeout }) => scheduler.request(envelope, at, timeout),
         'note-sent': ({ at }) => void scheduler.noteSent(at),
         receive: ({ message, at }) => scheduler.receive(message, at),
@@ -183,7 +183,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
     },
     policy({ options, random, steps }) {
       const draws = random.map(hex);
-      const policy = new protocol.ConnectionPolicy({ ...options, randomBytes: () => draws.shift() });
+      const policy = new parts.ConnectionPolicy({ ...options, randomBytes: () => draws.shift() });
       const calls: { [call: string]: (step: Fields) => Fields } = {
         begin: ({ at }) => ({ options: policy.begin(at) ?? null }),
         deadline: ({ state, at }) => ({ deadline: policy.deadline(state, at) ?? null }),
@@ -221,8 +221,7 @@ export function createAdapter(crypto: protocol.CryptoProvider = nodeCrypto): Ope
       else if (request.do === 'start') events = session.start();
       else if (request.do === 'receive') events = session.receive(data);
       else if (request.do === 'closed') events = session.closed(closing);
-      else if (request.do === 'psk')
-        events = (session as protocol.ClientSession).providePsk(hex(request.psk));
+      else if (request.do === 'psk') events = (session as parts.ClientSession).providePsk(hex(request.psk));
       else {
         const messages = request.kind === 'json' ? session.sendJson(data) : session.sendBinary(data);
         return { messages: messages.map(toHex) };

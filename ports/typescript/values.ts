@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import {
   ClientLink,
-  ClientSession,
   type CryptoProvider,
   canonicalJson,
   createKeyring,
@@ -12,17 +11,21 @@ import {
   type Keyring,
   LocalError,
   type Order,
-  type PolicyDecision,
   parseJson,
   pinHub,
-  type RequestDecision,
   RequestScheduler,
-  type SessionEvent,
   type Suite,
   storePsk,
   updateKeyring,
 } from 'hub-protocol';
-import { HandshakeState, type Transport } from 'hub-protocol/parts';
+import {
+  ClientSession,
+  HandshakeState,
+  type PolicyDecision,
+  type RequestDecision,
+  type SessionEvent,
+  type Transport,
+} from 'hub-protocol/parts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;

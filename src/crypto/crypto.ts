@@ -60,7 +60,8 @@ export type CipherFactory = (key: Uint8Array) => Cipher;
  *
  * @example
  * // A chip's X25519 in place of noble's, in all of the handshake. (Here Node.js plays the chip.)
- * import { ClientSession, type CryptoProvider } from 'hub-protocol';
+ * import type { CryptoProvider } from 'hub-protocol';
+import { ClientSession } from 'hub-protocol/parts';
  * import { nobleCrypto } from 'hub-protocol/noble';
  * import { nodeCrypto as chip, randomBytes } from 'hub-protocol/node';
  *

@@ -179,7 +179,7 @@ function sharedSecret(own: KeyObject, publicKey: Uint8Array): Uint8Array {
  * @throws LocalError `bad-argument`, `bad-length`
  *
  * @example
- * import { ClientSession } from 'hub-protocol';
+ * import { ClientSession } from 'hub-protocol/parts';
  * import { importKey, nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const staticKey = importKey(randomBytes(32)); // of the stored private key, at the start of the program

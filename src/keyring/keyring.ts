@@ -116,7 +116,8 @@ export function createKeyring(options: {
  *   must end the session; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
  *
  * @example
- * import { createKeyring, type SessionEvent, serializeKeyring, updateKeyring } from 'hub-protocol';
+ * import { createKeyring, serializeKeyring, updateKeyring } from 'hub-protocol';
+import type { SessionEvent } from 'hub-protocol/parts';
  * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * let keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });

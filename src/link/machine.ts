@@ -24,7 +24,7 @@ import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
 import { endedBy, merged, remove, retyped, type Update, updateBy, updatesOf } from './events.ts';
 import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
-import type { LinkEvent, Order, TraceTold } from './orders.ts';
+import type { LinkEvent, Order, TraceEvent } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
 import { StoredKeyring } from './stored-keyring.ts';
 
@@ -601,7 +601,7 @@ export class LinkMachine {
     this.tell({ type: 'unsent', message, error });
   }
 
-  private trace(what: TraceTold['what']): void {
+  private trace(what: TraceEvent['what']): void {
     if (this.options.trace) this.tell({ type: 'trace', what });
   }
 

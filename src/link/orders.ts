@@ -97,31 +97,31 @@ export type Order =
   | TellOrder;
 
 /** A connection is being made. */
-export interface ConnectingTold {
+export interface ConnectingEvent {
   readonly type: 'connecting';
 }
 
 /** The connection is ready. The other fields are those of the event `ready`. */
-export interface ConnectTold extends Omit<ReadyEvent, 'type'> {
+export interface ConnectEvent extends Omit<ReadyEvent, 'type'> {
   readonly type: 'connect';
 }
 
 /** The hub sent an event that belongs to no question. */
-export interface EventTold {
+export interface HubMessageEvent {
   readonly type: 'message';
   /** The event. */
   readonly message: HubEvent;
 }
 
 /** The hub sent a JSON message. Only told without `requests`. */
-export interface TextTold {
+export interface TextEvent {
   readonly type: 'text';
   /** The message, as JSON text. */
   readonly text: string;
 }
 
 /** The hub sent bytes. The other fields are those of the event `message`. */
-export type BytesTold = Omit<Extract<DeliveredEvent, { kind: 'binary' }>, 'type' | 'kind'> & {
+export type BytesEvent = Omit<Extract<DeliveredEvent, { kind: 'binary' }>, 'type' | 'kind'> & {
   readonly type: 'bytes';
 };
 
@@ -129,19 +129,19 @@ export type BytesTold = Omit<Extract<DeliveredEvent, { kind: 'binary' }>, 'type'
  * Tell the person that the hub has a new key, and the fingerprints of both: an impostor who knows the password looks the same. The
  * new key is stored, and `connect` follows.
  */
-export interface HubReplacedTold extends Omit<PinEvent, 'type'> {
+export interface HubReplacedEvent extends Omit<PinEvent, 'type'> {
   readonly type: 'hub-replaced';
 }
 
 /** The connection ended, or could not be made. */
-export interface CloseTold {
+export interface CloseEvent {
   readonly type: 'close';
   /** Why. */
   readonly error: LocalError | RemoteError;
 }
 
 /** The link connects again after this many milliseconds. */
-export interface ReconnectTold {
+export interface ReconnectEvent {
   readonly type: 'reconnect';
   /** The length of the pause, in milliseconds. */
   readonly after: number;
@@ -150,7 +150,7 @@ export interface ReconnectTold {
 }
 
 /** Ask a person to act. Then call `start`, `trust` or `change`, or `end`. */
-export interface AskTold {
+export interface AskEvent {
   readonly type: 'ask';
   /** What the person must know. */
   readonly error: LocalError | RemoteError;
@@ -162,21 +162,21 @@ export interface AskTold {
 }
 
 /** The hub has said or shown a part of the answer to a question. The other fields are those of the scheduler's decision. */
-export interface PartTold extends Omit<PartDecision, 'do' | 'event'> {
+export interface PartEvent extends Omit<PartDecision, 'do' | 'event'> {
   readonly type: 'part';
   /** The event that carried the part. */
   readonly message: HubEvent;
 }
 
 /** A question that was sent has ended. The other fields are those of the scheduler's decision. */
-export interface FinishTold extends Omit<FinishDecision, 'do'> {
+export interface FinishEvent extends Omit<FinishDecision, 'do'> {
   readonly type: 'finish';
   /** Why the connection ended, if the ending is `closed`. */
   readonly error: LocalError | RemoteError | undefined;
 }
 
 /** A question or a message was not sent, and will not be. */
-export interface UnsentTold {
+export interface UnsentEvent {
   readonly type: 'unsent';
   /** As it was passed to `ask` or `send`. */
   readonly message: JsonObject | Uint8Array;
@@ -185,7 +185,7 @@ export interface UnsentTold {
 }
 
 /** `end` was called. */
-export interface EndTold {
+export interface EndEvent {
   readonly type: 'end';
 }
 
@@ -197,7 +197,7 @@ export interface SentTrace {
 }
 
 /** Something happened inside. Only told with the option `trace`. */
-export interface TraceTold {
+export interface TraceEvent {
   readonly type: 'trace';
   /** An event of the session, a decision of the policy, or an envelope that was sent. */
   readonly what: Exclude<SessionEvent, TransmitEvent> | PolicyDecision | SentTrace;
@@ -205,20 +205,20 @@ export interface TraceTold {
 
 /** What a link tells, by `type`. */
 export type LinkEvent =
-  | ConnectingTold
-  | ConnectTold
-  | EventTold
-  | TextTold
-  | BytesTold
+  | ConnectingEvent
+  | ConnectEvent
+  | HubMessageEvent
+  | TextEvent
+  | BytesEvent
   | DroppedEvent
   | NewHubEvent
   | StaticKeyFreshEvent
-  | HubReplacedTold
-  | CloseTold
-  | ReconnectTold
-  | AskTold
-  | PartTold
-  | FinishTold
-  | UnsentTold
-  | EndTold
-  | TraceTold;
+  | HubReplacedEvent
+  | CloseEvent
+  | ReconnectEvent
+  | AskEvent
+  | PartEvent
+  | FinishEvent
+  | UnsentEvent
+  | EndEvent
+  | TraceEvent;

@@ -16,7 +16,7 @@ import type {
 import type { JsonObject } from '../wire/json.ts';
 import { merged, remove, retyped } from './events.ts';
 import type { LinkOptions } from './options.ts';
-import type { FinishTold, LinkEvent, PartTold } from './orders.ts';
+import type { FinishEvent, LinkEvent, PartEvent } from './orders.ts';
 
 /** Seals a message and writes it. Returns whether that could be done. */
 export type Write = (
@@ -221,7 +221,7 @@ export class Questions {
 
   private tellPart(decision: PartDecision): void {
     if (this.sent[key(decision.requestId)]?.isForgotten !== false) return; // nobody waits for it
-    const told = retyped<PartTold & { event?: HubEvent }>(decision, 'part');
+    const told = retyped<PartEvent & { event?: HubEvent }>(decision, 'part');
     delete told.event;
     this.tell(merged(told, { message: decision.event }));
   }
@@ -231,7 +231,7 @@ export class Questions {
     const id = key(decision.requestId);
     const question = this.sent[id];
     if (question === undefined) return;
-    if (!question.isForgotten) this.tell(merged(retyped<FinishTold>(decision, 'finish'), { error }));
+    if (!question.isForgotten) this.tell(merged(retyped<FinishEvent>(decision, 'finish'), { error }));
     delete this.sent[id];
   }
 

@@ -122,7 +122,7 @@ const EARLY = 1000;
  * `performance.now()`.
  *
  * @example
- * import { ClientSession, ConnectionPolicy } from 'hub-protocol';
+ * import { ClientSession, ConnectionPolicy } from 'hub-protocol/parts';
  * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const policy = new ConnectionPolicy({ randomBytes, maxPause: 60_000 });

@@ -153,7 +153,7 @@ export interface CollectorOptions {
  * `isTruncated` is true. The events still change the state.
  *
  * @example
- * import { ReplyCollector } from 'hub-protocol';
+ * import { ReplyCollector } from 'hub-protocol/parts';
  *
  * const collector = new ReplyCollector({ requestId: 'r1' });
  * const context = { request_id: 'r1' };

@@ -10,7 +10,7 @@ import { isBlank } from './white-space.ts';
  * @returns false if either is missing or blank
  *
  * @example
- * import { sessionIdsMatch } from 'hub-protocol';
+ * import { sessionIdsMatch } from 'hub-protocol/parts';
  *
  * console.log(sessionIdsMatch('lobby', 'c7f1::lobby'), sessionIdsMatch('lobby', 'c7f1:lobby')); // false true
  */

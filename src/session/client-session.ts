@@ -20,7 +20,8 @@ import type { ClientState } from './transitions.ts';
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
- * import { ClientSession, createKeyring } from 'hub-protocol';
+ * import { createKeyring } from 'hub-protocol';
+import { ClientSession } from 'hub-protocol/parts';
  * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });

@@ -22,7 +22,8 @@ import type { HubState } from './transitions.ts';
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
- * import { ClientSession, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
+ * import { HubSession, type HubSessionEvent } from 'hub-protocol';
+import { ClientSession, type SessionEvent } from 'hub-protocol/parts';
  * import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
  *
  * const psk = randomBytes(32); // what derivePsk returns, on both sides

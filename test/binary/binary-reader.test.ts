@@ -3,7 +3,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { binaryReader, encodeBinary, type Inflate } from '../../src/binary.ts';
-import type { DeliveredEvent } from '../../src/index.ts';
+import type { DeliveredEvent } from '../../src/wire/frame-joiner.ts';
 import { find, Pair } from '../world/pair.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 

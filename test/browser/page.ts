@@ -4,7 +4,8 @@
  */
 
 import { nobleCrypto as crypto } from '../../src/crypto/noble.ts';
-import { ClientSession, HubSession, type HubSessionEvent, type SessionEvent } from '../../src/index.ts';
+import { HubSession, type HubSessionEvent } from '../../src/index.ts';
+import { ClientSession, type SessionEvent } from '../../src/parts.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 declare const window: { crypto: WebCrypto };

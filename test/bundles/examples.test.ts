@@ -10,17 +10,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { parse } from 'acorn';
 import {
-  ClientSession,
   type CryptoProvider,
   createKeyring,
   derivePsk,
   HubSession,
   type HubSessionEvent,
   parseKeyring,
-  type SessionEvent,
 } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { ClientSession, type SessionEvent } from 'hub-protocol/parts';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';

@@ -10,7 +10,6 @@ import { type Recording, type Role, readRecording } from '../../cli/src/explain/
 import { bytesToHex } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
-  type ClientSession,
   type CryptoProvider,
   canonicalJson,
   type HubOptions,
@@ -19,6 +18,7 @@ import {
 } from '../../src/index.ts';
 import { Handshake } from '../../src/noise/handshake.ts';
 import { PATTERNS, type Token } from '../../src/noise/patterns.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { HandshakeState, protocolName, selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { OFFERED_SUITES } from '../../src/session/options.ts';

@@ -18,13 +18,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import WebSocket from 'ws';
 import { nodeCrypto as crypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  ConnectionPolicy,
-  createKeyring,
-  type JsonObject,
-  type LocalError,
-  parseJson,
-} from '../../src/index.ts';
+import { createKeyring, type JsonObject, type LocalError, parseJson } from '../../src/index.ts';
+import { ConnectionPolicy } from '../../src/parts.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
 import { soon, type TimerSetter, Timers, until, withTimers } from './world.ts';

@@ -32,7 +32,7 @@ import { type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-cl
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
-import { keepAlive, type PingedSocket } from '../../client/dist/ws.js';
+import { keepAlive } from '../../client/dist/ws.js';
 import { impatient, soon, Timers, turnsOf, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
@@ -389,7 +389,7 @@ test('terminates a socket whose other end answers no ping, or does not close, an
         if (isAnswered) events.emit('pong');
         if (pings === 5) end('open');
       };
-      const on: PingedSocket['on'] = (event, listener) => events.on(event, listener);
+      const on: Parameters<typeof keepAlive>[0]['on'] = (event, listener) => events.on(event, listener);
       keepAlive({ readyState, ping, on, terminate: () => end('terminated') }, 1);
     });
   assert.equal(

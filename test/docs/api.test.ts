@@ -7,10 +7,10 @@ import * as limits from '../../src/limits.ts';
 import { DEADLINE, TIMES } from '../../src/policy/connection-policy.ts';
 import { DEADLINES } from '../../src/requests/request-scheduler.ts';
 import { defaultOf, isInput } from '../../tools/api.ts';
-import { clientNames, type Doc, type Member, parseDoc, publicNames } from '../../tools/declared.ts';
+import { clientNames, type Doc, documentedNames, type Member, parseDoc } from '../../tools/declared.ts';
 import { codesIn } from '../../tools/errors.ts';
 
-const NAMES = [...publicNames(), ...clientNames()];
+const NAMES = [...documentedNames(), ...clientNames()];
 
 /** All members of all public names, with the path to each. */
 const MEMBERS: readonly (readonly [string, Member])[] = NAMES.flatMap(({ name, members }) =>

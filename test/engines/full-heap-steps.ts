@@ -4,15 +4,8 @@
  */
 import type * as Library from '../../bundles/link.ts';
 import type { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
-import type {
-  ClientSession,
-  JsonObject,
-  Keyring,
-  Order,
-  RequestScheduler,
-  SessionEvent,
-} from '../../src/index.ts';
-import type { argon2id } from '../../src/parts.ts';
+import type { JsonObject, Keyring, Order, RequestScheduler } from '../../src/index.ts';
+import type { argon2id, ClientSession, SessionEvent } from '../../src/parts.ts';
 import type { RecordedConnection, RecordedLink, RecordedSession, Runs } from './full-heap.ts';
 
 declare const hubProtocol: typeof Library & {

@@ -22,7 +22,6 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
   buildUtterance,
   ClientLink,
-  ClientSession,
   createKeyring,
   HubSession,
   type HubSessionEvent,
@@ -30,10 +29,10 @@ import {
   type Keyring,
   type Order,
   RequestScheduler,
-  type SessionEvent,
   serializeKeyring,
   updateKeyring,
 } from '../../src/index.ts';
+import { ClientSession, type SessionEvent } from '../../src/parts.ts';
 
 /** What the script in QuickJS-ng is given. */
 export interface Runs {

@@ -19,7 +19,6 @@ import {
   buildAction,
   buildCode,
   buildUtterance,
-  ConnectionPolicy,
   clientId,
   createKeyring,
   deriveTopics,
@@ -30,7 +29,6 @@ import {
   parseIdentity,
   parseJson,
   presence,
-  ReplyCollector,
   RequestScheduler,
   readAuthorization,
   readSpeech,
@@ -38,7 +36,13 @@ import {
   selectEndpoint,
   serializeIdentity,
 } from '../../src/index.ts';
-import { buildPrologue, Reassembler, splitMessage } from '../../src/parts.ts';
+import {
+  buildPrologue,
+  ConnectionPolicy,
+  Reassembler,
+  ReplyCollector,
+  splitMessage,
+} from '../../src/parts.ts';
 import { detached, revoked } from '../world/hostile.ts';
 import { raisesAbout } from '../world/raises.ts';
 

@@ -7,6 +7,7 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { SelectedEndpoint } from '../../src/index.ts';
 import * as hub from '../../src/index.ts';
+import * as parts from '../../src/parts.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' };
@@ -43,13 +44,13 @@ const CALLS: readonly [field: string, value: unknown, what: string, call: () => 
     () => hub.deriveTopics({ username: 'u', hub_id: 'h', topic_prefix: 'p' }),
   ],
   ['isProvisioned', true, 'storePsk', () => hub.serializeKeyring(hub.storePsk(KEYRING, 'hub-1', KEY))],
-  ['onKkFailure', 'keep-pin', 'ConnectionPolicy', () => new hub.ConnectionPolicy({ randomBytes }).begin(0)],
+  ['onKkFailure', 'keep-pin', 'ConnectionPolicy', () => new parts.ConnectionPolicy({ randomBytes }).begin(0)],
   ['deadlines', { 'awaiting-hello': 1 }, 'ConnectionPolicy', () => firstDeadline()],
   ['awaiting-hello', 1, 'ConnectionPolicy', () => firstDeadline()],
-  ['paced', true, 'ClientSession', () => new hub.ClientSession(SESSION).state],
-  ['pins', [{}], 'ClientSession', () => new hub.ClientSession(LITERAL).state],
-  ['psks', [{}], 'ClientSession', () => new hub.ClientSession(LITERAL).state],
-  ['staticKeyIsFresh', 1, 'ClientSession', () => new hub.ClientSession(LITERAL).state],
+  ['paced', true, 'ClientSession', () => new parts.ClientSession(SESSION).state],
+  ['pins', [{}], 'ClientSession', () => new parts.ClientSession(LITERAL).state],
+  ['psks', [{}], 'ClientSession', () => new parts.ClientSession(LITERAL).state],
+  ['staticKeyIsFresh', 1, 'ClientSession', () => new parts.ClientSession(LITERAL).state],
   ['status', 401, 'closed', () => codeAfter({ code: 1006 })],
   ['code', 1008, 'closed', () => codeAfter({ reason: 'why' })],
   ['maxMessage', 0, 'Reassembler', () => new Reassembler({}).push(Uint8Array.of(0, 0x7b, 0x7d))],
@@ -77,13 +78,13 @@ function endpoint(issued: object): SelectedEndpoint {
 }
 
 function firstDeadline(): number | undefined {
-  const policy = new hub.ConnectionPolicy({ randomBytes });
+  const policy = new parts.ConnectionPolicy({ randomBytes });
   policy.begin(0);
   return policy.deadline('awaiting-hello', 0);
 }
 
 function codeAfter(closing: hub.Closing): unknown {
-  const [event] = new hub.ClientSession(SESSION).closed(closing);
+  const [event] = new parts.ClientSession(SESSION).closed(closing);
   return event?.type === 'ended' && event.error?.code;
 }
 

@@ -3,9 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ATTACKERS, explore, page, SETTINGS } from '../../evidence/searches/explore/attacker.ts';
 import { NODE_ID } from '../../evidence/searches/explore/scenarios.ts';
-import { ClientSession, dropPin } from '../../src/index.ts';
+import { dropPin } from '../../src/index.ts';
 import { LinkMachine } from '../../src/link/machine.ts';
 import { StoredKeyring } from '../../src/link/stored-keyring.ts';
+import { ClientSession } from '../../src/parts.ts';
 import { POLICY_ENDINGS } from '../../src/policy/tables.ts';
 import { CLIENT_ENDINGS } from '../../src/session/endings.ts';
 

@@ -12,18 +12,12 @@ import {
 } from '../../evidence/searches/explore/scenarios.ts';
 import type { Found } from '../../evidence/searches/explore/search.ts';
 import { EXPLORATIONS } from '../../evidence/searches/explore/worker.ts';
-import {
-  type Cipher,
-  ClientSession,
-  ConnectionPolicy,
-  type CryptoProvider,
-  HubSession,
-  type RemoteError,
-  type SessionEvent,
-} from '../../src/index.ts';
+import type { Cipher } from '../../src/crypto/crypto.ts';
+import { type CryptoProvider, HubSession, type RemoteError } from '../../src/index.ts';
 import { LinkMachine } from '../../src/link/machine.ts';
 import { Questions } from '../../src/link/questions.ts';
 import { StoredKeyring } from '../../src/link/stored-keyring.ts';
+import { ClientSession, ConnectionPolicy, type SessionEvent } from '../../src/parts.ts';
 import { toyCrypto } from '../world/toy-crypto.ts';
 
 function explore(name: string, acts: number): Found {

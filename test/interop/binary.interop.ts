@@ -11,13 +11,8 @@ import {
   type Inflate,
 } from '../../src/binary.ts';
 import { randomBytes } from '../../src/crypto/node.ts';
-import {
-  authorizedUrl,
-  buildUtterance,
-  type JsonObject,
-  parseIdentity,
-  ReplyCollector,
-} from '../../src/index.ts';
+import { authorizedUrl, buildUtterance, type JsonObject, parseIdentity } from '../../src/index.ts';
+import { ReplyCollector } from '../../src/parts.ts';
 import { Random } from '../world/random.ts';
 import { authority } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';

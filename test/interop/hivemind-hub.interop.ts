@@ -8,11 +8,11 @@ import {
   buildUtterance,
   type JsonObject,
   parseIdentity,
-  ReplyCollector,
   readHubEvent,
   readRefusal,
   type Suite,
 } from '../../src/index.ts';
+import { ReplyCollector } from '../../src/parts.ts';
 import { authority } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -13,9 +13,9 @@ import {
   type Keyring,
   parseIdentity,
   readHubEvent,
-  type WrapperType,
   wrap,
 } from '../../src/index.ts';
+import type { WrapperType } from '../../src/requests/wrap.ts';
 import { authority } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -2,7 +2,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../../src/crypto/node.ts';
-import { authorizedUrl, buildUtterance, parseIdentity, ReplyCollector, type Suite } from '../../src/index.ts';
+import { authorizedUrl, buildUtterance, parseIdentity, type Suite } from '../../src/index.ts';
+import { ReplyCollector } from '../../src/parts.ts';
 import { authority } from './certificate.ts';
 import { homeIn } from './hivemind.ts';
 import { compare } from './matrix.ts';

@@ -2,16 +2,8 @@
 import { WebSocket } from 'ws';
 import type { ReadBinary } from '../../src/binary.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  ClientSession,
-  derivePsk,
-  type Identity,
-  type JsonObject,
-  type KeyringFields,
-  type Pattern,
-  type SessionEvent,
-  type Suite,
-} from '../../src/index.ts';
+import { derivePsk, type Identity, type JsonObject, type Pattern, type Suite } from '../../src/index.ts';
+import { ClientSession, type KeyringFields, type SessionEvent } from '../../src/parts.ts';
 
 type EventOf<Type> = SessionEvent & { type: Type };
 

@@ -12,7 +12,8 @@ import { MaskReader } from '../../judge/src/live/websocket-scenes.ts';
 import { Failure, type Verdict } from '../../judge/src/verdict.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
-import type { ClientOptions, HubOptions, KeyringFields } from '../../src/index.ts';
+import type { HubOptions } from '../../src/index.ts';
+import type { ClientOptions, KeyringFields } from '../../src/parts.ts';
 import {
   NODE_ID,
   type Peer,

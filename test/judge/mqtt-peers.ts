@@ -1,15 +1,8 @@
 /** The client and the hub of peers.ts over MQTT, with MQTT.js. */
 import mqtt from 'mqtt';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  type ClientOptions,
-  ClientSession,
-  deriveTopics,
-  HubSession,
-  type HubSessionEvent,
-  presence,
-  type SessionEvent,
-} from '../../src/index.ts';
+import { deriveTopics, HubSession, type HubSessionEvent, presence } from '../../src/index.ts';
+import { type ClientOptions, ClientSession, type SessionEvent } from '../../src/parts.ts';
 import { entriesOf, NODE_ID, Pause, type Faults as PeerFaults, pskFor, SHARED_PSK } from './peers.ts';
 
 export interface Faults extends PeerFaults<ClientOptions> {

@@ -4,14 +4,8 @@ import WebSocket, { WebSocketServer } from 'ws';
 import { hexToBytes, utf8ToBytes } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { authorizedUrl } from '../../src/identity/authorized-url.ts';
-import {
-  type ClientOptions,
-  ClientSession,
-  type HubOptions,
-  HubSession,
-  type HubSessionEvent,
-  type SessionEvent,
-} from '../../src/index.ts';
+import { type HubOptions, HubSession, type HubSessionEvent } from '../../src/index.ts';
+import { type ClientOptions, ClientSession, type SessionEvent } from '../../src/parts.ts';
 
 export const NODE_ID = 'judge';
 export const PASSWORD = 'correct horse battery staple';

@@ -5,15 +5,15 @@ import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
   createKeyring,
-  type KeyPair,
   type Keyring,
   parseKeyring,
-  type ReadyEvent,
   serializeChanges,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { KeyPair } from '../../src/parts.ts';
+import type { ReadyEvent } from '../../src/session/events.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import { bytesOf } from '../world/pair.ts';

@@ -10,12 +10,12 @@ import {
   type Keyring,
   parseKeyring,
   pinHub,
-  type ReadyEvent,
-  type SessionEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { SessionEvent } from '../../src/parts.ts';
+import type { ReadyEvent } from '../../src/session/events.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
 import { fieldsOf, HELLO, KK, LATER, newClient, OFFER, Pair, readyPair, types } from '../world/pair.ts';

@@ -14,11 +14,11 @@ import {
   type Order,
   parseKeyring,
   pinHub,
-  type ReadyEvent,
   RequestScheduler,
   serializeKeyring,
   storePsk,
 } from '../../src/index.ts';
+import type { ReadyEvent } from '../../src/session/events.ts';
 import { CLIENT_STATIC, HUB_STATIC, NODE_ID } from '../world/keys.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 import { seeded } from '../world/random.ts';

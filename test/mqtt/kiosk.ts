@@ -8,10 +8,10 @@ import {
   type Keyring,
   parseIdentity,
   parseKeyring,
-  type SessionEvent,
   serializeKeyring,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import type { SessionEvent } from 'hub-protocol/parts';
 import type { Client, NodeOptions, Traced } from 'hub-protocol-client';
 import { connect } from 'hub-protocol-client/mqtt';
 import { BASE, CA, closeLater, NODE_ID, newAccount, PASSWORD, PORT, PSK } from './broker.ts';

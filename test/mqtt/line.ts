@@ -1,7 +1,8 @@
 /** A client whose steps a test controls, for orders and client ids that client/src/mqtt.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildUtterance, ClientSession, presence, type SessionEvent, updateKeyring } from 'hub-protocol';
+import { buildUtterance, presence, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { ClientSession, type SessionEvent } from 'hub-protocol/parts';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import { connectTo, PORT } from './broker.ts';
 import type { Kiosk } from './kiosk.ts';

@@ -1,15 +1,14 @@
 /** ConnectionPolicy: its calls, their arguments, and what no vector can show. The rules are in vectors/policy.json. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { LocalError, RemoteError } from '../../src/index.ts';
 import {
   ConnectionPolicy,
-  type EndedEvent,
-  LocalError,
   type PolicyDecision,
   type PolicyOptions,
-  RemoteError,
   type SessionEvent,
-} from '../../src/index.ts';
+} from '../../src/parts.ts';
+import type { EndedEvent } from '../../src/session/events.ts';
 import { revoked } from '../world/hostile.ts';
 import { fc, runs } from '../world/property.ts';
 import { raisesLocal } from '../world/raises.ts';

@@ -1,7 +1,8 @@
 /** Sessions of a client and a hub that are recorded. */
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import type { ClientSession, HubOptions, HubSession } from '../../src/index.ts';
+import type { HubOptions, HubSession } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import {
   type Recorded as Observed,
   type RecordingOptions,

@@ -1,8 +1,8 @@
 /** The options of a ClientSession. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/index.ts';
 import { MAX_MESSAGE } from '../../src/limits.ts';
+import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import { clientOptions, find, HELLO, newClient, Pair } from '../world/pair.ts';
 import { assertNoGap, raisesLocal } from '../world/raises.ts';

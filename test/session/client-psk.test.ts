@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
-import type { ClientSession } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { HUB_PSK, NODE_ID, PSK } from '../world/keys.ts';
 import { find, HELLO, newClient, OFFER, Pair, types } from '../world/pair.ts';
 import { bytesIn } from './reachable.ts';

@@ -2,7 +2,7 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { clientEnding, type EndingCode, hubEnding, kkFailed } from '../../src/errors-table.ts';
-import type { ClientState, Closing, EndedEvent, HubState } from '../../src/index.ts';
+import type { Closing } from '../../src/index.ts';
 import {
   CLIENT_ENDINGS,
   CLIENT_FAILURES,
@@ -13,6 +13,8 @@ import {
   HUB_FAILURES,
   readClosing,
 } from '../../src/session/endings.ts';
+import type { EndedEvent } from '../../src/session/events.ts';
+import type { ClientState, HubState } from '../../src/session/transitions.ts';
 import { CLIENT_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,

@@ -3,7 +3,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ClientSession, HubSession } from '../../src/index.ts';
+import type { HubSession } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { HUB_PIN, HUB_PSK, NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,

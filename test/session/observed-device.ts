@@ -1,16 +1,18 @@
 /** A device that notes all that can be seen from outside, and what it stores and asks. */
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
-  type ClientOptions,
   type Closing,
-  ConnectionPolicy,
   type CryptoProvider,
   createKeyring,
   type Keyring,
-  type PolicyDecision,
-  type SessionEvent,
   serializeKeyring,
 } from '../../src/index.ts';
+import {
+  type ClientOptions,
+  ConnectionPolicy,
+  type PolicyDecision,
+  type SessionEvent,
+} from '../../src/parts.ts';
 import { Device, type DeviceLine } from '../world/device.ts';
 import { CLIENT_STATIC } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';

@@ -6,7 +6,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
-  type ClientOptions,
   createKeyring,
   derivePsk,
   type HubOptions,
@@ -16,6 +15,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
+import type { ClientOptions } from '../../src/parts.ts';
 import { findHub } from '../../src/session/keyring-fields.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import { changeMessage, fieldsOf, find, flip, Pair, readyPair, type Wire } from '../world/pair.ts';

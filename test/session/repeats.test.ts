@@ -5,7 +5,9 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ClientSession, ClientState, HubSession, HubState } from '../../src/index.ts';
+import type { HubSession } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
+import type { ClientState, HubState } from '../../src/session/transitions.ts';
 import { NODE_ID } from '../world/keys.ts';
 import type { Data } from '../world/line.ts';
 import {

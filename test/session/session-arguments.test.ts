@@ -2,8 +2,6 @@
 import { test } from 'uvu';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import {
-  type ClientOptions,
-  ClientSession,
   createKeyring,
   derivePsk,
   fingerprint,
@@ -15,7 +13,7 @@ import {
   storePsk,
   updateKeyring,
 } from '../../src/index.ts';
-import { selectNoise } from '../../src/parts.ts';
+import { type ClientOptions, ClientSession, selectNoise } from '../../src/parts.ts';
 import { recordClientSession, recordHubSession } from '../../src/recording/recording.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../world/keys.ts';
 import { newClient, newHub, pairWithClientIn, readyPair } from '../world/pair.ts';

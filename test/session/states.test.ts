@@ -1,7 +1,8 @@
 /** Every method in every state: what it does, or how it refuses; and that a refusal changes nothing. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { ClientSession, HubSession } from '../../src/index.ts';
+import type { HubSession } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { PSK } from '../world/keys.ts';
 import {
   CLIENT_STATES,

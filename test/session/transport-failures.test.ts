@@ -1,7 +1,8 @@
 /** Bad input of an encrypted session that is too long for the vectors, or that they cannot say, and its errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type ClientSession, type HubSession, LocalError, RemoteError } from '../../src/index.ts';
+import { type HubSession, LocalError, RemoteError } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { splitMessage } from '../../src/parts.ts';
 import {
   bytesOf,

@@ -3,15 +3,14 @@
  * the PSK that it derived last is kept in memory until the hub has proved or spoiled it.
  */
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
+import { type Keyring, updateKeyring } from '../../src/index.ts';
 import {
   type ClientOptions,
   ClientSession,
   type ConnectionPolicy,
-  type Keyring,
   type PolicyDecision,
   type SessionEvent,
-  updateKeyring,
-} from '../../src/index.ts';
+} from '../../src/parts.ts';
 import { CLIENT_STATIC } from './keys.ts';
 import { Line, type Wire } from './line.ts';
 

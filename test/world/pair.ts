@@ -5,20 +5,11 @@
 import * as assert from 'uvu/assert';
 import type { Bytes } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import {
-  type ClientOptions,
-  ClientSession,
-  type ClientState,
-  type HubOptions,
-  HubSession,
-  type HubSessionEvent,
-  type HubState,
-  type Keyring,
-  type KeyringFields,
-  type SessionEvent,
-} from '../../src/index.ts';
+import { type HubOptions, HubSession, type HubSessionEvent, type Keyring } from '../../src/index.ts';
 import type { SessionKeys } from '../../src/noise/handshake.ts';
 import { Transport } from '../../src/noise/transport.ts';
+import { type ClientOptions, ClientSession, type KeyringFields, type SessionEvent } from '../../src/parts.ts';
+import type { ClientState, HubState } from '../../src/session/transitions.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_PIN, HUB_PSK, HUB_STATIC, NODE_ID, PSK } from './keys.ts';
 import type { Data, Side } from './line.ts';
 import { raisesLocal } from './raises.ts';

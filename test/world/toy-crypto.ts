@@ -5,7 +5,10 @@
  *
  * What it returns are objects with fields and no closures, so that a session which uses it can be copied.
  */
-import type { Cipher, CryptoProvider, KeyPair } from '../../src/index.ts';
+
+import type { Cipher } from '../../src/crypto/crypto.ts';
+import type { CryptoProvider } from '../../src/index.ts';
+import type { KeyPair } from '../../src/parts.ts';
 
 const KEY_LENGTH = 32;
 const TAG_LENGTH = 16;

@@ -1,13 +1,7 @@
 /** One connection of the small world, with its two sessions. */
-import {
-  type ClientSession,
-  type HubSession,
-  type HubSessionEvent,
-  type Pattern,
-  ReplyCollector,
-  type SessionEvent,
-} from '../../../src/index.ts';
+import type { HubSession, HubSessionEvent, Pattern } from '../../../src/index.ts';
 import { PATTERNS } from '../../../src/noise/patterns.ts';
+import { type ClientSession, ReplyCollector, type SessionEvent } from '../../../src/parts.ts';
 import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../../src/session/endings.ts';
 import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../../src/session/transitions.ts';
 import type { Data, Side } from '../../../test/world/line.ts';

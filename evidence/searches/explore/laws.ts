@@ -1,5 +1,6 @@
 /** What must hold of a client and its hub in the small world. */
-import type { HubSessionEvent, Keyring, SessionEvent } from '../../../src/index.ts';
+import type { HubSessionEvent, Keyring } from '../../../src/index.ts';
+import type { SessionEvent } from '../../../src/parts.ts';
 import { toyCrypto } from '../../../test/world/toy-crypto.ts';
 import type { Connection } from './connection.ts';
 import { CLIENT_KEY, HUB_KEY, IMPOSTOR_STATIC, NODE_ID, PSK, type Scenario } from './scenarios.ts';

@@ -4,19 +4,21 @@
  * it is emitted.
  */
 import {
-  type ClientOptions,
-  ClientSession,
   type Closing,
-  ConnectionPolicy,
   HubSession,
   type Keyring,
   type Pattern,
   pinHub,
   RemoteError,
-  type SessionEvent,
   updateKeyring,
 } from '../../../src/index.ts';
-import type { HubPin } from '../../../src/parts.ts';
+import type { HubPin } from '../../../src/keyring/keyring.ts';
+import {
+  type ClientOptions,
+  ClientSession,
+  ConnectionPolicy,
+  type SessionEvent,
+} from '../../../src/parts.ts';
 import type { Data, Side } from '../../../test/world/line.ts';
 import { outOfOrder, toyCrypto } from '../../../test/world/toy-crypto.ts';
 import {

@@ -1,6 +1,7 @@
 /** One client behind a proxy, with faults in its first connections. */
-import { createKeyring, type Keyring, type PolicyOptions, storePsk } from 'hub-protocol';
+import { createKeyring, type Keyring, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
+import type { PolicyOptions } from 'hub-protocol/parts';
 import type { Client, NodeOptions, Traced } from 'hub-protocol-client';
 import { type Fault, FaultyProxy } from './faulty-proxy.ts';
 

@@ -9,10 +9,10 @@ import {
   type Order,
   pinHub,
   type RandomBytes,
-  type ReadyEvent,
   RequestScheduler,
   storePsk,
 } from '../../../src/index.ts';
+import type { ReadyEvent } from '../../../src/session/events.ts';
 import { type Input, Laws } from '../../../test/link/laws.ts';
 import type { Clock } from '../../../test/world/clock.ts';
 import { CLIENT_STATIC, HUB_KEY, NODE_ID, PSK } from '../../../test/world/keys.ts';

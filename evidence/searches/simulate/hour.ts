@@ -1,10 +1,6 @@
 /** An hour of a client and a hub in trouble, and how the table in docs/reference/policy.md reports it. */
-import {
-  type ClientLink,
-  ConnectionPolicy,
-  type PolicyDecision,
-  type SessionEvent,
-} from '../../../src/index.ts';
+import type { ClientLink } from '../../../src/index.ts';
+import { ConnectionPolicy, type PolicyDecision, type SessionEvent } from '../../../src/parts.ts';
 import { Clock } from '../../../test/world/clock.ts';
 import type { Transport } from '../../../test/world/network.ts';
 import { seeded } from '../../../test/world/random.ts';

@@ -1,6 +1,7 @@
 // A program of a user, compiled and run in an empty folder: first contact over a WebSocket.
-import { ClientSession, derivePsk, HubSession, type HubSessionEvent, type SessionEvent } from 'hub-protocol';
+import { derivePsk, HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { ClientSession, type SessionEvent } from 'hub-protocol/parts';
 import { WebSocket, WebSocketServer } from 'ws';
 
 const password = 'correct horse';

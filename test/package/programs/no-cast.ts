@@ -1,13 +1,7 @@
 // What the library hands out and takes, in a browser, without a cast.
-import {
-  type ClientSession,
-  derivePsk,
-  type Keyring,
-  type PskOptions,
-  type SessionEvent,
-} from 'hub-protocol';
+import { derivePsk, type Keyring, type PskOptions } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
-import type { Argon2id, HandshakeState, Transport } from 'hub-protocol/parts';
+import type { Argon2id, ClientSession, HandshakeState, SessionEvent, Transport } from 'hub-protocol/parts';
 
 interface Order {
   id: number;

@@ -2,14 +2,8 @@
  * Calls that no program should make, among those that it should: in the wrong state, with wrong arguments, and from
  * callbacks of the session itself. They throw a LocalError and change nothing: the pair becomes ready all the same.
  */
-import {
-  ClientSession,
-  type Closing,
-  HubSession,
-  type HubSessionEvent,
-  LocalError,
-  type SessionEvent,
-} from '../../../../src/index.ts';
+import { type Closing, HubSession, type HubSessionEvent, LocalError } from '../../../../src/index.ts';
+import { ClientSession, type SessionEvent } from '../../../../src/parts.ts';
 import type { Data } from '../../../../test/world/line.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { toyCrypto } from '../../../../test/world/toy-crypto.ts';

@@ -1,8 +1,6 @@
 /** One connection of the sessions target, and the model with which its events are compared. */
 import type { ReadBinary } from '../../../../src/binary.ts';
 import {
-  type ClientOptions,
-  ClientSession,
   type Closing,
   dropPin,
   type HubOptions,
@@ -12,10 +10,10 @@ import {
   LocalError,
   type Pattern,
   RemoteError,
-  type SessionEvent,
   updateKeyring,
 } from '../../../../src/index.ts';
-import type { HubPsk } from '../../../../src/parts.ts';
+import type { HubPsk } from '../../../../src/keyring/keyring.ts';
+import { type ClientOptions, ClientSession, type SessionEvent } from '../../../../src/parts.ts';
 import {
   CLIENT_TRANSITIONS,
   HUB_TRANSITIONS,

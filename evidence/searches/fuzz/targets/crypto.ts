@@ -4,14 +4,13 @@
  * that can be recognized costs neither the pin nor the PSK.
  */
 import {
-  ClientSession,
   type CryptoProvider,
   HubSession,
   type HubSessionEvent,
   LocalError,
   RemoteError,
-  type SessionEvent,
 } from '../../../../src/index.ts';
+import { ClientSession, type SessionEvent } from '../../../../src/parts.ts';
 import type { Data } from '../../../../test/world/line.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { toyCrypto } from '../../../../test/world/toy-crypto.ts';

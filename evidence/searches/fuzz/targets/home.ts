@@ -1,5 +1,6 @@
 /** What the connections of one case share. */
-import type { ConnectionPolicy, CryptoProvider, Keyring } from '../../../../src/index.ts';
+import type { CryptoProvider, Keyring } from '../../../../src/index.ts';
+import type { ConnectionPolicy } from '../../../../src/parts.ts';
 import type { Item } from '../wire.ts';
 
 /** A device and its hub, for as long as a case lasts. */

@@ -5,11 +5,11 @@ import {
   forgetPsks,
   type Keyring,
   parseKeyring,
-  type SessionEvent,
   serializeKeyring,
   storePsk,
   updateKeyring,
 } from '../../../../src/index.ts';
+import type { SessionEvent } from '../../../../src/parts.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { toyCrypto } from '../../../../test/world/toy-crypto.ts';
 import { ask, breach, formsOf, showsNone } from '../law.ts';

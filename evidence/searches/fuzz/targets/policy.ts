@@ -1,14 +1,13 @@
 /** ConnectionPolicy and ClientLink: any course of calls, with events that sessions may emit and some that none emits. */
 import {
   ClientLink,
-  ConnectionPolicy,
   createKeyring,
   forgetPsks,
   LocalError,
   RemoteError,
   RequestScheduler,
-  type SessionEvent,
 } from '../../../../src/index.ts';
+import { ConnectionPolicy, type SessionEvent } from '../../../../src/parts.ts';
 import { AFTER_VERDICT, POLICY_STATES, type PolicyState } from '../../../../src/policy/tables.ts';
 import { CLIENT_TRANSITIONS } from '../../../../src/session/transitions.ts';
 import { type Input, Laws } from '../../../../test/link/laws.ts';

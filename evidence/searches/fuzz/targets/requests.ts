@@ -4,9 +4,9 @@ import {
   buildCode,
   buildUtterance,
   type JsonObject,
-  type RequestDecision,
   RequestScheduler,
 } from '../../../../src/index.ts';
+import type { RequestDecision } from '../../../../src/parts.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { ask, breach } from '../law.ts';
 import { anyJson, anyText, mutatedJson, mutatedText } from '../mutate.ts';

@@ -6,7 +6,8 @@
  * A model knows what was sent and who proved what, and every event is compared with it.
  */
 import { nodeCrypto } from '../../../../src/crypto/node.ts';
-import { ConnectionPolicy, createKeyring, storePsk } from '../../../../src/index.ts';
+import { createKeyring, storePsk } from '../../../../src/index.ts';
+import { ConnectionPolicy } from '../../../../src/parts.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { toyCrypto } from '../../../../test/world/toy-crypto.ts';
 import { formsOf, tally } from '../law.ts';

@@ -88,15 +88,15 @@ const on =
 
 /** Functions whose arguments come from this side. They may throw LocalErrors only. */
 export const LOCAL: { readonly [name: string]: Call } = {
-  ClientSession: [make(library.ClientSession), [client]],
+  ClientSession: [make(parts.ClientSession), [client]],
   HubSession: [make(library.HubSession), [hub]],
   HandshakeState: [make(parts.HandshakeState), [noise]],
-  ConnectionPolicy: [make(library.ConnectionPolicy), [policy]],
-  'policy.begin': [on(() => new library.ConnectionPolicy(policy), (own, now) => own.begin(now)), [1]],
-  'policy.take': [on(() => new library.ConnectionPolicy(policy), (own, event, now) => own.take(event, now)), [ended, 1]],
-  'policy.deadline': [on(() => new library.ConnectionPolicy(policy), (own, state, now) => own.deadline(state, now)), ['ready', 1]],
+  ConnectionPolicy: [make(parts.ConnectionPolicy), [policy]],
+  'policy.begin': [on(() => new parts.ConnectionPolicy(policy), (own, now) => own.begin(now)), [1]],
+  'policy.take': [on(() => new parts.ConnectionPolicy(policy), (own, event, now) => own.take(event, now)), [ended, 1]],
+  'policy.deadline': [on(() => new parts.ConnectionPolicy(policy), (own, state, now) => own.deadline(state, now)), ['ready', 1]],
   RequestScheduler: [make(library.RequestScheduler), [{ sessionId: 's', deadlines: { idle: 1 }, saysHandled: true }]],
-  ReplyCollector: [make(library.ReplyCollector), [{ requestId: 'r', sessionId: 's', type: 't' }]],
+  ReplyCollector: [make(parts.ReplyCollector), [{ requestId: 'r', sessionId: 's', type: 't' }]],
   'scheduler.request': [on(() => new library.RequestScheduler(), (own, envelope, now) => own.request(envelope, now)), [library.buildUtterance(request), 1]],
   'scheduler.receive': [on(() => new library.RequestScheduler(), (own, text, now) => own.receive(text, now)), ['{}', 1]],
   'scheduler.cancel': [on(() => new library.RequestScheduler(), (own, id, now) => own.cancel(id, now)), ['r', 1]],
@@ -133,7 +133,7 @@ export const LOCAL: { readonly [name: string]: Call } = {
   Argon2id: [make(parts.Argon2id), [argon]],
   recordClientSession: [recordClientSession, [client, { write: () => {}, ephemeralKey: true }]],
   recordHubSession: [recordHubSession, [hub, { write: () => {}, ephemeralKey: true }]],
-  sessionIdsMatch: [library.sessionIdsMatch, ['a', 'b']],
+  sessionIdsMatch: [parts.sessionIdsMatch, ['a', 'b']],
 }; // biome-ignore format: one call a line
 
 /** Functions that read what a peer wrote. */
