@@ -57,3 +57,8 @@ export function cannotOpen(error: unknown): LocalError {
     `the platform cannot open a connection to the identity’s address${shown}: check the address and the options of the connection`,
   );
 }
+
+/** The header by which firewalls know programs: many refuse a request without one. */
+export function userAgentHeader(userAgent: string): { readonly 'user-agent': string } {
+  return { 'user-agent': userAgent.replace(/[^\x20-\x7e]/g, '?') };
+}

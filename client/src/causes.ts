@@ -50,19 +50,20 @@ export function isCause(code: string): code is Cause {
 }
 
 /** A code, and nothing else that an error could say. */
-const CODE = /^[A-Z][A-Z0-9_]{1,63}$/;
+const CODE = /^[A-Z][A-Z0-9_/]{1,63}$/;
 /** The codes of OpenSSL and of Node.js for a certificate that is not accepted, as far as they are not in the table. */
 const OF_CERTIFICATE =
   /CERT|CRL|ISSUER|^INVALID_(CA|PURPOSE)$|^(CA|EE)_|^HOSTNAME_MISMATCH$|^PATH_LENGTH|^UNABLE_TO_VERIFY|^UNSPECIFIED$/;
 /** The codes for a server that does not speak TLS, HTTP, or the protocol of WebSocket, as far as they are not in the table. */
-const OF_ANOTHER_SERVER = /^(ERR_SSL_|HPE_|WS_ERR_)/;
+const OF_ANOTHER_SERVER = /^(ERR_SSL_|TLS_ALERT_|HPE_|WS_ERR_)/;
 
 /** Of the addresses of one name, the one that answered says more than one without a route. */
 const TELLING = ['ECONNREFUSED', 'ETIMEDOUT'];
 
 interface Coded {
   readonly code?: unknown;
-  readonly cause?: { readonly code?: unknown };
+  readonly message?: unknown;
+  readonly cause?: unknown;
   /** Of an AggregateError: one for each address of a name. */
   readonly errors?: readonly unknown[];
 }
@@ -72,11 +73,15 @@ interface Coded {
  * @returns `undefined` if the error has no code
  */
 export function causeOf(error: unknown): Finding | undefined {
-  const { code, cause, errors = [] } = Object(error) as Coded;
+  const { code, message, cause, errors = [] } = Object(error) as Coded;
   const codes = [...errors.map((each) => Object(each).code), code, Object(cause).code].filter(
     (given) => typeof given === 'string' && CODE.test(given),
   ) as string[];
-  const platformCode = TELLING.find((known) => codes.includes(known)) ?? codes[0];
+  // The code says less than this number, and often EPROTO, as of a server that does not speak TLS.
+  const [, alert] = / alert number (\d{1,3})/.exec(`${message} ${Object(cause).message}`) ?? [];
+  const platformCode = alert
+    ? `TLS_ALERT_${alert}`
+    : (TELLING.find((known) => codes.includes(known)) ?? codes[0]);
   if (platformCode === undefined) return undefined;
   return { cause: SENTENCES[platformCode]?.[0] ?? causeOfKind(platformCode), platformCode };
 }
@@ -138,7 +143,13 @@ const hasTls = ({ scheme }: Place): boolean => scheme === 'wss' || scheme === 'h
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 const NO_TLS: Sentence = ({ at }) =>
-  `The server at ${at} does not speak TLS. Check the port, and whether the address should use TLS.`;
+  `The server at ${at} most likely does not speak TLS. Check the port, and whether the address should use TLS.`;
+
+/** Why a server refuses TLS: `TLS_ALERT_` and a number of RFC 8446, section 6. */
+const NO_NAME: Sentence = ({ at, host }) =>
+  `The server at ${at} refuses TLS: most likely it has no certificate for ${host}. ${/^\[|^[\d.]+$/.test(host) ? 'Use its name in the address, not the IP address.' : 'Check the name.'}`;
+const TOO_OLD: Sentence = ({ at }) =>
+  `The server at ${at} refuses TLS: most likely it has only old versions or ciphers, or no certificate. Ask its operator to update it.`;
 
 /** The causes and sentences of single codes. */
 export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
@@ -223,6 +234,15 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   EPROTO: ['not-a-hub', NO_TLS],
   ERR_SSL_WRONG_VERSION_NUMBER: ['not-a-hub', NO_TLS],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ['not-a-hub', NO_TLS],
+  TLS_ALERT_112: ['not-a-hub', NO_NAME],
+  TLS_ALERT_80: ['not-a-hub', NO_NAME],
+  TLS_ALERT_70: ['not-a-hub', TOO_OLD],
+  TLS_ALERT_40: ['not-a-hub', TOO_OLD],
+  TLS_ALERT_116: [
+    'not-a-hub',
+    ({ at }) =>
+      `The server at ${at} wants a client certificate, and this client sends none. Ask its operator to admit it without one.`,
+  ],
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: [
     'not-a-hub',
     ({ at }) =>

@@ -6,7 +6,7 @@ import http from 'node:http';
 import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { addressOf } from './address.ts';
+import { addressOf, userAgentHeader } from './address.ts';
 import { lengthOutsideStrings } from './binary-reader.ts';
 import { budgetOf } from './budget.ts';
 import {
@@ -93,7 +93,11 @@ export function connect(options: NodeOptions): Client {
     maxLength = budget.response,
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
-    const headers = { 'content-type': 'application/x-www-form-urlencoded', 'content-length': body.length };
+    const headers = {
+      ...userAgentHeader(userAgent),
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-length': body.length,
+    };
     const signal = AbortSignal.timeout(longest);
     let giveUp = (): void => {};
     const answer = new Promise<Answer>((resolve, reject) => {

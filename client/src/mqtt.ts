@@ -3,7 +3,7 @@ import { connect as connectTcp } from 'node:net';
 import { clientId, deriveTopics, presence } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type IClientOptions, MqttClient } from 'mqtt';
-import { addressOf } from './address.ts';
+import { addressOf, userAgentHeader } from './address.ts';
 import type { Advice } from './advice.ts';
 import { budgetOf } from './budget.ts';
 import { causeOfOpening, openingTimeout, placeOf, socketOptions } from './causes.ts';
@@ -80,7 +80,11 @@ export function connect(options: NodeOptions): Client {
       clean: true, // this session cannot use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
-      wsOptions: { maxPayload: budget.packet, ...socketOptions(timeout) },
+      wsOptions: {
+        maxPayload: budget.packet,
+        headers: userAgentHeader(userAgent),
+        ...socketOptions(timeout),
+      },
     });
     limitPackets(broker, budget.packet);
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop

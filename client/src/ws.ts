@@ -2,7 +2,7 @@
 import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { addressOf } from './address.ts';
+import { addressOf, userAgentHeader } from './address.ts';
 import { budgetOf } from './budget.ts';
 import {
   causeOfOpening,
@@ -59,6 +59,7 @@ export function connect(options: NodeOptions): Client {
     let isOpen = false;
     const socket = new WebSocket(authorized, {
       ...socketOptions(timeout),
+      headers: userAgentHeader(userAgent),
       ...(ca !== undefined && { ca, secureContext: trusting(ca) }), // Bun takes the former only
       maxPayload: budget.frame,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop

@@ -332,7 +332,7 @@ const FAULTS: readonly (readonly [
     async () => [
       there({ wss: `wss://localhost:${await raw((socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'))}` }),
     ],
-    'The server at localhost does not speak TLS. Check the port, and whether the address should use TLS.',
+    'The server at localhost most likely does not speak TLS. Check the port, and whether the address should use TLS.',
   ],
   [
     'a server that is silent about TLS',

@@ -385,6 +385,13 @@ const ROWS: readonly Row[] = [
       code: 'not-a-hub',
       platformCodes: ['HPE_INVALID_CONSTANT'],
     },
+    {
+      what: 'an alert of TLS',
+      tls: true,
+      port: () => tcp((socket) => socket.once('data', () => socket.end(Buffer.of(21, 3, 3, 0, 2, 2, 112)))),
+      code: 'not-a-hub',
+      platformCodes: ['TLS_ALERT_112'],
+    },
     { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
     {
       what: 'a reset', // by a server with TLS, as Node's: the other end says nothing else
@@ -467,6 +474,13 @@ const ROWS: readonly Row[] = [
       platformCodes: ['ECONNRESET'],
     },
     { what: 'another protocol than MQTT', port: answers(400), code: 'not-a-hub', platformCodes: [undefined] },
+    {
+      what: 'an alert of TLS',
+      tls: true,
+      port: () => tcp((socket) => socket.once('data', () => socket.end(Buffer.of(21, 3, 3, 0, 2, 2, 112)))),
+      code: 'not-a-hub',
+      platformCodes: ['TLS_ALERT_112'],
+    },
     { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
     ...[1, 2, 3, 4, 5].map((code) => ({
       what: `CONNACK ${code}`,
@@ -507,6 +521,13 @@ const ROWS: readonly Row[] = [
       port: says('SSH-2.0-PEER-TEXT\r\n'),
       code: 'not-a-hub',
       platformCodes: ['HPE_INVALID_CONSTANT'],
+    },
+    {
+      what: 'an alert of TLS',
+      tls: true,
+      port: () => tcp((socket) => socket.once('data', () => socket.end(Buffer.of(21, 3, 3, 0, 2, 2, 112)))),
+      code: 'not-a-hub',
+      platformCodes: ['TLS_ALERT_112'],
     },
     { what: 'no TLS', tls: true, port: answers(200), code: 'not-a-hub', platformCodes: FOREIGN },
     {
@@ -586,7 +607,11 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],
   ['not-a-hub', 'HTTP_426', 'wss', /does not accept the WebSocket request \(HTTP 426\)/],
   ['not-a-hub', 'HPE_INVALID_CONSTANT', 'wss', /does not speak HTTP \(HPE_INVALID_CONSTANT\)/],
-  ['not-a-hub', 'EPROTO', 'mqtts', /does not speak TLS/],
+  ['not-a-hub', 'EPROTO', 'mqtts', /most likely does not speak TLS/],
+  ['not-a-hub', 'TLS_ALERT_70', 'wss', /refuses TLS.*only old versions or ciphers, or no certificate/],
+  ['not-a-hub', 'TLS_ALERT_80', 'mqtts', /no certificate for HOST\. Check the name/],
+  ['not-a-hub', 'TLS_ALERT_116', 'wss', /wants a client certificate/],
+  ['not-a-hub', 'TLS_ALERT_48', 'wss', /does not answer as a hub does \(TLS_ALERT_48\)/],
   ['not-a-hub', 'ETIMEDOUT', 'mqtts', /stays silent.*whether the broker there is hanging/],
   ['not-a-hub', undefined, 'https', /answers requests, but not as a hub does/],
   ['not-a-hub', undefined, 'wss', /does not answer as a hub does\. Check the address/],
@@ -667,6 +692,7 @@ test('the code of an error counts before that of its cause, if it is a code', ()
   for (const code of [7, '', 'E', 'enotfound', 'E'.repeat(65), '2BIG', 'E-X']) {
     assert.is(causeOf({ code }), undefined, String(code));
   }
+  assert.is(causeOf({ code: 'ERR_SSL_SSL/TLS_ALERT_X' })?.cause, 'not-a-hub'); // Node 24 writes some so
   for (const none of [undefined, null, 'ENOTFOUND', {}]) assert.is(causeOf(none), undefined);
 });
 
@@ -799,6 +825,14 @@ for (const [cause, platformCode, scheme, pattern] of SAYS) {
     assert.match(sentenceOfCause({ cause, platformCode }, place), pattern);
   });
 }
+
+test('at an IP address, a server without a certificate for it is reached by its name', () => {
+  for (const url of ['wss://192.0.2.1', 'wss://[2001:db8::1]'])
+    assert.match(
+      sentenceOfCause({ cause: 'not-a-hub', platformCode: 'TLS_ALERT_80' }, placeOf(url)),
+      'Use its name',
+    );
+});
 
 test('the sentences for a broker over a WebSocket name no hub', () => {
   const place = placeOf('wss://HOST:1', 'broker');

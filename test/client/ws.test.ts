@@ -338,14 +338,14 @@ test('names its program and its access key to the hub', async () => {
   ]);
 });
 
-test('offers no compression of messages', async () => {
-  let extensions: unknown = 'none yet';
+test('offers no compression of messages, and names the program to servers in front of the hub', async () => {
+  let seen: unknown[] = [];
   const address = await serve((socket, { headers }) => {
-    extensions = headers['sec-websocket-extensions'];
+    seen = [headers['sec-websocket-extensions'], headers['user-agent']];
     socket.close();
   });
-  await connect({ allowPlaintext: true }, address).next(isEnded);
-  assert.is(extensions, undefined);
+  await connect({ allowPlaintext: true, userAgent: 'kiosk é' }, address).next(isEnded);
+  assert.equal(seen, [undefined, 'kiosk ?']);
 });
 
 test('lets the event loop run between two messages that arrive together', async () => {
