@@ -12,7 +12,6 @@ import { parse } from 'acorn';
 import {
   type CryptoProvider,
   createKeyring,
-  derivePsk,
   HubSession,
   type HubSessionEvent,
   parseKeyring,
@@ -78,14 +77,12 @@ test('the QuickJS example makes first contact, reconnects with its pin, and send
 
 test('the program around QuickJS asks a hub over TLS', async () => {
   const { ca, ...tls } = await localhostCertificate();
-  const clients = new Map([
-    ['kiosk-7', { psk: derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' }) }],
-  ]);
+  const clients = new Map([['kiosk-7', { psk: PSK }]]);
   const hub = await serveHub({ tls, clients, nodeId: 'hub-1', staticKey: randomBytes(32) });
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
   const identity = {
     access_key: 'kiosk-7',
-    password: 'correct horse',
+    password: IDENTITY.password,
     site_id: 'lobby',
     data_plane_endpoints: { wss: hub.url },
   };

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import {
   createKeyring,
-  derivePsk,
   HubSession,
   type HubSessionEvent,
   type Keyring,
@@ -18,12 +17,13 @@ import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import * as assert from 'uvu/assert';
 import { connectionOf } from '../../cli/src/connection.ts';
+import { DERIVED, PASSWORD } from '../world/keys.ts';
 
 export const example = (name: string): string =>
   fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 export const IDENTITY: Record<'access_key' | 'password' | 'site_id' | 'default_master', string> = {
   access_key: 'kiosk-7',
-  password: 'correct horse',
+  password: PASSWORD,
   site_id: 'lobby',
   default_master: 'wss://hub.example',
 };
@@ -31,11 +31,7 @@ export const CONNECTION: object = connectionOf(parseIdentity(IDENTITY), {
   name: 'kiosk',
   allowPlaintext: false,
 });
-export const PSK: Uint8Array = derivePsk({
-  crypto: nodeCrypto,
-  password: IDENTITY.password,
-  nodeId: 'hub-1',
-});
+export { DERIVED as PSK };
 /** The hub's static key, and the client's public key that it has pinned. */
 export const home: { hubKey: Uint8Array; clientKey: Uint8Array | undefined } = {
   hubKey: randomBytes(32),
@@ -70,7 +66,7 @@ export function hubAt(
     ...options,
     staticKey: home.hubKey,
     randomBytes,
-    psk: PSK,
+    psk: DERIVED,
     clientKey: home.clientKey,
   });
   const seen: HubSessionEvent[] = [];
@@ -245,6 +241,7 @@ export async function startModdable(
       }
     },
     WebSocket: Socket,
+    x25519: nodeCrypto.x25519,
   };
   const script = edit(await bundled('main', Object.keys(modules)));
   const device = { network: { wss: { io: 'wss', socket: { io: 'tls' } } } };
@@ -273,7 +270,7 @@ export async function startModdable(
 export function provisioned(staticKey: Uint8Array = randomBytes(32)): Map<string, string> {
   const accessKey = IDENTITY.access_key;
   const fresh = createKeyring({ accessKey, staticKey });
-  return preferencesOf(storePsk(fresh, 'hub-1', PSK, { isProvisioned: true }));
+  return preferencesOf(storePsk(fresh, 'hub-1', DERIVED, { isProvisioned: true }));
 }
 
 /** The preferences of a device that was provisioned with a keyring. */

@@ -11,10 +11,11 @@ import { answerTo } from '../../cli/src/answers.ts';
 import { show } from '../../cli/src/derive.ts';
 import { Client } from '../../client/dist/client.js';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import { derivePsk, HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
+import { HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, withTimers } from '../client/world.ts';
+import { DERIVED } from '../world/keys.ts';
 import { freePort, HubProgram } from './hub-program.ts';
-import { Folder, IDENTITY, run, runIntoFile, runOnTerminal, runProgram } from './run.ts';
+import { Folder, IDENTITY, run, runHere, runIntoFile, runOnTerminal, runProgram } from './run.ts';
 
 const test = suite('chat');
 const folder = new Folder();
@@ -108,7 +109,7 @@ test('chat leaves the cursor behind what was pasted after a blank line', async (
 });
 
 test('chat --json prints the answers as JSON, and nothing else', async () => {
-  const { code, stdout } = await runProgram(['chat', identity, '--json'], 'parrot\n');
+  const { code, stdout } = await runHere(['chat', identity, '--json'], 'parrot\n');
   assert.is(code, 0);
   const answers = [{ question: 'parrot', ending: 'handled', text: 'You said: parrot', expectsAnswer: false }];
   assert.equal(JSON.parse(stdout), { disclosure: { language: 'en', text: DISCLOSURE }, answers });
@@ -196,7 +197,7 @@ test('chat fails if any question was not answered, whatever becomes of the later
     else answers(event, say, socket);
   });
   const args = ['chat', there, '--json', '--allow-plaintext'];
-  const { code, stdout } = await runProgram(args, 'hello\nhello again\n');
+  const { code, stdout } = await runHere(args, 'hello\nhello again\n');
   const endings = JSON.parse(stdout).answers.map(({ ending }: { ending: string }) => ending);
   assert.equal([code, endings], [1, ['unanswered', 'handled']]);
 });
@@ -261,7 +262,7 @@ test('chat shows once what a hub says in two ways, and a text under each of its 
     say('speak', { text: 'two' });
     setTimeout(() => socket.terminate(), 500);
   });
-  const { stdout } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  const { stdout } = await runHere(['chat', there, '--allow-plaintext'], 'hello\n');
   assert.is(stdout, 'hub: one\nhub: two\n');
 });
 
@@ -276,7 +277,7 @@ test('chat shows each message of a hub on one line, and its key in place of a lo
     ['P'.repeat(451), /^connected to the hub with the key [0-9a-f]{16}$/m], // the length of HiveMind's
   ] as const) {
     const there = await playHub(nodeId, play);
-    const { stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+    const { stdout, stderr } = await runHere(['chat', there, '--allow-plaintext'], 'hello\n');
     assert.is(stdout, 'hub: one > Is this the new key? two\n');
     assert.match(stderr, line);
   }
@@ -335,7 +336,7 @@ test('ask and chat tell the hub which program they are, in which language they a
 
 test('ask --json has the disclosure also if the question failed after it', async () => {
   const there = await playHub('hub-1', ({ type }, _say, socket) => type === 'message' && socket.terminate());
-  const { code, stdout } = await runProgram(['ask', there, 'hello', '--json', '--allow-plaintext']);
+  const { code, stdout } = await runHere(['ask', there, 'hello', '--json', '--allow-plaintext']);
   const { message, ...json } = JSON.parse(stdout);
   assert.equal([code, json], [1, { disclosure: { language: 'en' }, error: 'dropped' }]);
   assert.match(message, /connection was lost/);
@@ -370,7 +371,7 @@ test('ask and chat print no line for a part that only shows something', async ()
   });
   for (const command of ['ask', 'chat']) {
     const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--allow-plaintext'];
-    assert.is((await runProgram(args, 'hello\n')).stdout, 'Hi.\n', command);
+    assert.is((await runHere(args, 'hello\n')).stdout, 'Hi.\n', command);
   }
 });
 
@@ -442,7 +443,7 @@ test('chat shows what a hub says unasked, and no other event of its bus', async 
     say('speak', { utterance: 'Good morning.' });
     setTimeout(() => socket.terminate(), 500);
   });
-  const { code, stdout } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  const { code, stdout } = await runHere(['chat', there, '--allow-plaintext'], 'hello\n');
   assert.equal([code, stdout], [1, 'hub: Good morning.\n']);
 });
 
@@ -462,7 +463,7 @@ function onlyOnce(): { again: Promise<never>; connected: () => void } {
 test('ask does not wait for a second connection', async () => {
   const { again, connected } = onlyOnce();
   const there = await playHub('hub-1', (_event, _say, socket) => socket.terminate(), connected);
-  const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  const asked = runHere(['ask', there, 'hello', '--allow-plaintext']);
   assert.is((await Promise.race([asked, again])).code, 1);
 });
 
@@ -500,8 +501,7 @@ for (const command of ['ask', 'chat']) {
     let connections = 0;
     let begun = 0;
     let giveUp = (): void => {};
-    const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
-    const there = await playHub('hub-1', answers, () => connections++, psk);
+    const there = await playHub('hub-1', answers, () => connections++, DERIVED);
     forgetPsk(there.replace('.json', '.keyring.json'));
     const lose = (): void => {
       isLate = true;
@@ -530,8 +530,7 @@ for (const command of ['ask', 'chat']) {
 
 test('ask gives up a derivation when the hub has sent what is not JSON', async () => {
   let connections = 0;
-  const psk = derivePsk({ crypto: nodeCrypto, password: IDENTITY.password as string, nodeId: 'hub-1' });
-  const there = await playHub('hub-1', answers, () => connections++, psk);
+  const there = await playHub('hub-1', answers, () => connections++, DERIVED);
   forgetPsk(there.replace('.json', '.keyring.json'));
   const disturb = (): void => {
     if (connections === 1) for (const socket of played[0]!.clients) socket.send('{');
@@ -588,7 +587,7 @@ for (const [ending, messages, text, message] of ENDINGS) {
     const { answers } = JSON.parse(chatted.stdout);
     assert.equal([chatted.code, answers], [code, [{ question: 'hello', ...shown }]]);
     const lines = [text, message ?? (text === '' ? 'The answer has no text.' : '')];
-    const { stdout } = await runProgram(['ask', there, 'hello', '--allow-plaintext']);
+    const { stdout } = await runHere(['ask', there, 'hello', '--allow-plaintext']);
     assert.is(stdout, lines.map((line) => (line === '' ? '' : `${line}\n`)).join(''));
   });
 }
@@ -600,9 +599,9 @@ test('ask and chat say that an answer is incomplete', async () => {
     setTimeout(() => socket.terminate(), 50);
   });
   const sentence = 'The connection ended before the answer was complete.';
-  const asked = await runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  const asked = await runHere(['ask', there, 'hello', '--allow-plaintext']);
   assert.equal([asked.code, asked.stdout], [1, `One moment.\n${sentence}\n`]);
-  const { code, stdout, stderr } = await runProgram(['chat', there, '--allow-plaintext'], 'hello\n');
+  const { code, stdout, stderr } = await runHere(['chat', there, '--allow-plaintext'], 'hello\n');
   assert.equal([code, stdout], [1, 'One moment.\n']);
   assert.match(stderr, sentence);
 });

@@ -32,6 +32,41 @@ export async function run(args: readonly string[], input?: string): Promise<Run>
   }
 }
 
+/** Runs a command in this process, and takes what it prints before its end, too. */
+export async function runHere(args: readonly string[], input = ''): Promise<Run> {
+  const { stdout, stderr } = process;
+  const [out, err] = [stdout.write, stderr.write];
+  const printed = ['', ''];
+  const taking = (stream: 0 | 1) => (text: string) => {
+    printed[stream] += text;
+    return true;
+  };
+  Object.assign(stdout, { write: taking(0) });
+  Object.assign(stderr, { write: taking(1) });
+  try {
+    const { code, ...rest } = await run(args, input);
+    return { code, stdout: printed[0] + rest.stdout, stderr: printed[1] + rest.stderr };
+  } finally {
+    Object.assign(stdout, { write: out });
+    Object.assign(stderr, { write: err });
+  }
+}
+
+/**
+ * Lets the programs that a test starts compute another function in the place of Argon2id, at once.
+ * @returns what ends that
+ */
+export function deriveQuickly(folder: Folder): () => void {
+  const { NODE_OPTIONS } = process.env;
+  const quickly = `require('node:crypto').argon2Sync = (_, { message, nonce }) =>
+    require('node:crypto').createHash('sha256').update(message).update(nonce).digest();`;
+  process.env.NODE_OPTIONS = [NODE_OPTIONS, '--require', folder.write('quickly.cjs', quickly)].join(' ');
+  return () => {
+    if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = NODE_OPTIONS;
+  };
+}
+
 export function runProgram(args: readonly string[], input: string | Uint8Array = ''): Promise<Run> {
   return runChild(process.execPath, [CLI, ...args], input);
 }

@@ -20,7 +20,7 @@ import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { until } from '../client/world.ts';
 import { freePort, HubProgram } from './hub-program.ts';
-import { Folder, run, runProgram } from './run.ts';
+import { deriveQuickly, Folder, run, runHere, runProgram } from './run.ts';
 
 const test = suite('a conversation');
 const folder = new Folder();
@@ -28,7 +28,9 @@ const identity = folder.at('hub/identity.json');
 const hub = new HubProgram(folder.at('hub'));
 
 const port = await freePort();
+const deriveAgain = deriveQuickly(folder);
 test.after(async () => {
+  deriveAgain();
   hub.kill();
   folder.remove();
 });
@@ -85,9 +87,9 @@ Ctrl+C ends the hub.
 
 test('ask prints the AI disclosure of the identity once, before the answer, in the language of the questions', async () => {
   const { ai_disclosure, ...issued } = JSON.parse(readFileSync(identity, 'utf8'));
-  const asked = await runProgram(['ask', identity, 'parrot']);
+  const asked = await runHere(['ask', identity, 'parrot']);
   assert.equal([asked.stderr, asked.stdout], [`${ai_disclosure.en}\n`, 'You said: parrot\n']);
-  const inFrench = await runProgram(['ask', identity, 'perroquet', '--lang', 'fr-ca', '--json']);
+  const inFrench = await runHere(['ask', identity, 'perroquet', '--lang', 'fr-ca', '--json']);
   assert.is(inFrench.stderr, `${ai_disclosure.fr}\n`);
   assert.equal(JSON.parse(inFrench.stdout).disclosure, { language: 'fr', text: ai_disclosure.fr });
   const keyring = ['--keyring', folder.at('hub/identity.keyring.json')];
@@ -99,7 +101,7 @@ test('ask prints the AI disclosure of the identity once, before the answer, in t
     const missing = await run(['ask', other, 'perroquet', '--lang', language, '--json', ...keyring]);
     const { disclosure, text } = JSON.parse(missing.stdout);
     assert.equal([disclosure, text], [{ language }, 'You said: perroquet']);
-    const { stderr } = await runProgram(['ask', other, 'perroquet', '--lang', language, ...keyring]);
+    const { stderr } = await runHere(['ask', other, 'perroquet', '--lang', language, ...keyring]);
     assert.is(stderr, `${other} has no text in ${name} that says that an AI answers (ai_disclosure)\n`);
   }
 });
@@ -160,7 +162,7 @@ test('the authority file next to an identity is trusted only if the hub wrote it
 });
 
 test('the hub prints received text without cursor control characters', async () => {
-  await runProgram(['ask', identity, 'a\u001b[2Jb']);
+  await runHere(['ask', identity, 'a\u001b[2Jb']);
   assert.ok(hub.printed.includes('heard "a\\u001b[2Jb"'));
   assert.not.ok(hub.printed.includes('\u001b'));
 });
@@ -219,7 +221,7 @@ test('a hub with another --port moves there, with its identity', async () => {
   assert.match(hub.printed, new RegExp(`moved from port ${port} to ${moved}`));
   const { site_id, data_plane_endpoints } = JSON.parse(readFileSync(identity, 'utf8'));
   assert.equal([site_id, data_plane_endpoints.wss], ['kitchen', `wss://localhost:${moved}`]);
-  const { code, stdout } = await runProgram(['ask', identity, 'parrot']);
+  const { code, stdout } = await runHere(['ask', identity, 'parrot']);
   assert.equal([code, stdout], [0, 'You said: parrot\n']);
   assert.is(await hub.stop('SIGTERM'), 0);
   await hub.start(); // which remembers the port
@@ -381,17 +383,17 @@ test('ask shows both fingerprints when the hub has another key, and connects to 
   await hub.stop();
   hub.changeKey();
   await hub.start();
-  const { code, stdout } = await runProgram(['ask', identity, 'hello']);
+  const { code, stdout } = await runHere(['ask', identity, 'hello']);
   assert.is(code, 1);
   assert.match(stdout, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
 });
 
 test('ask says when no hub is there', async () => {
   await hub.stop();
-  const { code, stdout } = await runProgram(['ask', identity, 'hello']);
+  const { code, stdout } = await runHere(['ask', identity, 'hello']);
   assert.is(code, 1);
   assert.match(stdout, /^Nothing listens at localhost:\d+\./);
-  const { stdout: json } = await runProgram(['ask', identity, 'hello', '--json']);
+  const { stdout: json } = await runHere(['ask', identity, 'hello', '--json']);
   assert.equal(JSON.parse(json), { error: 'not-reachable', message: stdout.trim() });
 });
 

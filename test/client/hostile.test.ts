@@ -3,17 +3,17 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { HubSession, type HubSessionEvent } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { compiled } from '../world/bundled.ts';
 import type { Harm } from './victim.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-const VICTIM = fileURLToPath(new URL('victim.ts', import.meta.url));
+const VICTIM = await compiled(new URL('victim.ts', import.meta.url));
 
 /** The longest that anything may take, in milliseconds. */
 const LIMIT = 90_000;
@@ -27,8 +27,7 @@ interface Server {
 
 /** Runs a client at a server until every attack was tried. */
 async function harmOf(entry: string, server: Server, derives = 'stub'): Promise<Harm> {
-  const execArgv = ['--import', 'tsx', '--expose-gc'];
-  const victim = fork(VICTIM, [entry, server.url, derives], { execArgv, stdio: 'inherit' });
+  const victim = fork(VICTIM, [entry, server.url, derives], { execArgv: ['--expose-gc'], stdio: 'inherit' });
   const exit = once(victim, 'exit').then(([code]) => Promise.reject(new Error(`it ended with ${code}`)));
   exit.catch(() => {});
   const limit = setTimeout(() => victim.kill('SIGKILL'), LIMIT);

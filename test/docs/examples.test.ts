@@ -63,7 +63,7 @@ function isPromised(line: string | undefined, comment: string): boolean {
 }
 
 function run(...args: string[]): Promise<{ stdout: string }> {
-  return promisify(execFile)(process.execPath, args, { cwd: folder, env, timeout: 120_000 });
+  return promisify(execFile)(process.execPath, args, { cwd: folder, env });
 }
 
 const MARK = '\x00';

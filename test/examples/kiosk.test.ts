@@ -11,10 +11,11 @@ import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { stepsOf } from '../docs/follow.ts';
+import { compiled } from '../world/bundled.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
 
 const test = suite('the kiosk');
-const KIOSK = fileURLToPath(new URL('../../examples/kiosk.ts', import.meta.url));
+const KIOSK = await compiled(new URL('../../examples/kiosk.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-kiosk-'));
 const tls = await localhostCertificate();
 const clients = new Map([
@@ -91,7 +92,7 @@ class Kiosk extends Program {
     writeFileSync(path('identity.json'), JSON.stringify(issued));
     writeFileSync(path('ca.pem'), tls.ca);
     const files = ['identity.json', `${accessKey}.json`, 'ca.pem'].map(path);
-    super(process.execPath, ['--import', 'tsx', KIOSK, ...files]);
+    super(process.execPath, [KIOSK, ...files]);
   }
 }
 

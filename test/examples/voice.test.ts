@@ -10,10 +10,11 @@ import { randomBytes } from '../../src/crypto/node.ts';
 import { type JsonObject, readHubEvent } from '../../src/index.ts';
 import { authority } from '../interop/certificate.ts';
 import { type HubOptions, OurHub } from '../interop/our-hub.ts';
+import { compiled } from '../world/bundled.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
 import { tone, wav } from '../world/wav.ts';
 
-const VOICE = new URL('../../examples/voice.ts', import.meta.url).pathname;
+const VOICE = await compiled(new URL('../../examples/voice.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-voice-'));
 const path = (name: string): string => join(folder, name);
 const question = tone(440, 0.35);
@@ -67,7 +68,7 @@ async function run(questionPath: string): Promise<{ code: number | null; errors:
   played = [];
   formats = [];
   const args = ['identity.json', 'keyring.json', questionPath, 'answer.wav', 'ca.pem'];
-  const child = spawn(process.execPath, ['--import', 'tsx', VOICE, ...args.map(path)], { timeout: 60_000 });
+  const child = spawn(process.execPath, [VOICE, ...args.map(path)]);
   let errors = '';
   child.stderr.on('data', (data) => {
     errors += data;

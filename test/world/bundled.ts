@@ -1,4 +1,4 @@
-/** Programs for worker threads. */
+/** Programs for processes and worker threads. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,27 @@ export async function bundled(program: URL, plugins: Plugin[] = []): Promise<str
     },
     sourcemap: 'inline',
     plugins,
+    outfile,
+  });
+  return outfile;
+}
+
+/**
+ * Removes the types of a program that uses the packages as they were built. It starts in a fraction of the time that tsx takes.
+ * @returns the path of the file, which is removed when the process exits
+ */
+export async function compiled(program: URL): Promise<string> {
+  const folder = mkdtempSync(path('node_modules/.program-')); // where it finds the packages
+  process.on('exit', () => rmSync(folder, { recursive: true }));
+  const outfile = join(folder, 'program.mjs');
+  await build({
+    entryPoints: [fileURLToPath(program)],
+    bundle: true,
+    packages: 'external',
+    alias: { 'hub-protocol-cli/certificate': path('cli/src/certificate.ts') }, // it exports its source
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
     outfile,
   });
   return outfile;
