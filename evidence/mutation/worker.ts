@@ -10,7 +10,13 @@ import { startFile, type Test, tests } from './uvu.ts';
  */
 export type Order =
   | { readonly hits: string; readonly isTwice: boolean }
-  | { readonly mutant: number; readonly tests: readonly number[]; readonly limits: readonly Limits[] };
+  | {
+      readonly mutant: number;
+      readonly tests: readonly number[];
+      readonly limits: readonly Limits[];
+      /** Whether it goes on after the first test that notices the mutant. */
+      readonly isMatrix: boolean;
+    };
 
 /** How long a test may take, without what it waits for a processor. */
 export interface Limits {
@@ -36,6 +42,8 @@ export interface Running {
 export interface Verdict {
   readonly by?: string;
   readonly failure?: string;
+  /** All tests that noticed it, or only the first. */
+  readonly all?: readonly string[];
   /** True if the test now fails without the mutant, too. */
   readonly isSpoilt?: boolean;
 }
@@ -47,6 +55,7 @@ export interface Verdict {
 const LEFT_OUT =
   /^(?:browser|bundles|cli|client|docs|engines|examples|external|interop|judge|mqtt|package|tools|vectors)\/|^crypto\/js-.*-proof\.|^(?:ceilings|house)\.|^entries\/entries\.|^evidence\/planted\.|^issued\/aliases\./;
 
+const ENDLESS = 'it does not end';
 const UNLIMITED: Limits = { ms: 60_000, ticks: Number.POSITIVE_INFINITY };
 
 const [pattern, count, area] = process.argv.slice(2) as [string, string, Area];
@@ -117,6 +126,8 @@ async function hitting(test: Test, hits: Uint8Array): Promise<string | undefined
 }
 
 async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdict> {
+  const all: string[] = [];
+  let verdict: Verdict = {};
   for (const [i, index] of order.tests.entries()) {
     const test = tests[index]!;
     state.active = order.mutant;
@@ -126,9 +137,11 @@ async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdi
     process.env[MUTANT] = '-1';
     if (failure === undefined) continue;
     const isSpoilt = (await failureOf(test, UNLIMITED)) !== undefined;
-    return { by: nameOf(test), failure, isSpoilt };
+    all.push(nameOf(test));
+    verdict = { by: all[0]!, failure: verdict.failure ?? failure, all, isSpoilt };
+    if (!order.isMatrix || isSpoilt || failure === ENDLESS) break; // others would take as long
   }
-  return {};
+  return verdict;
 }
 
 function nameOf({ file, name }: Test): string {
@@ -146,7 +159,7 @@ async function failureOf(test: Test, limits: Limits): Promise<string | undefined
     const look = (): void => {
       const left = end - ownTime();
       if (left > 0) timer = setTimeout(look, left);
-      else resolve('it does not end');
+      else resolve(ENDLESS);
     };
     look();
   });
