@@ -25,6 +25,7 @@ import {
   newClient,
   newHub,
   OFFER,
+  outcomeOf,
   Pair,
   type PairOptions,
   pairWithClientIn,
@@ -231,6 +232,28 @@ test('each hub ending has its own message', () => {
 
 test('a KKpsk0 that was refused and one that failed have the same causes', () => {
   assert.is(kkFailed().message, clientEnding('kk-refused', { state: 'awaiting-message-2' }).message);
+});
+
+test('closed reports the first failure', () => {
+  const client = newClient();
+  const events = client.receive('nonsense');
+  const closing = client.closed(1006);
+  assert.is(find(closing, 'ended').error, find(events, 'close').error);
+  assert.equal(outcomeOf(closing), ['ended', 'refused', 'later', 'bad-json']);
+});
+
+test('ended names the pattern once it has been chosen', () => {
+  const client = newClient(KK.client);
+  const hub = newHub(KK.hub);
+  hub.start();
+  client.receive(HELLO);
+  assert.is(find(newClient().closed('timeout'), 'ended').pattern, undefined);
+  client.receive(OFFER);
+  assert.is(find(client.closed('timeout'), 'ended').pattern, 'KKpsk0');
+  assert.is(find(hub.closed(1006), 'ended').pattern, undefined);
+  const pair = readyPair();
+  assert.is(find(pair.client.closed(1006), 'ended').pattern, 'XXpsk2');
+  assert.is(find(pair.hub.closed(1006), 'ended').pattern, 'XXpsk2');
 });
 
 test.run();

@@ -7,7 +7,16 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { HubSessionEvent } from '../../src/index.ts';
 import type { SessionEvent } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
-import { codeOf, KK, newClient, Pair, pairWithClientIn, pairWithHubIn, readyPair } from '../world/pair.ts';
+import {
+  codeOf,
+  find,
+  KK,
+  newClient,
+  Pair,
+  pairWithClientIn,
+  pairWithHubIn,
+  readyPair,
+} from '../world/pair.ts';
 import { toHex } from '../world/vectors.ts';
 import { bytesIn, reachable } from './reachable.ts';
 
@@ -96,6 +105,14 @@ test('a hub that ends during the handshake wipes its copy of the PSK', () => {
   const { hub } = pairWithHubIn('awaiting-message-3');
   const held = bytesIn(hub).filter((bytes) => bytes !== PSK && Buffer.compare(bytes, PSK) === 0);
   hub.closed(1006);
+  assert.ok(held.length > 0 && held.every(isZero));
+});
+
+test('a session that ends before the PSK is proved wipes its copy', () => {
+  const { client } = pairWithClientIn('awaiting-psk');
+  client.providePsk(PSK);
+  const held = bytesIn(client).filter((bytes) => Buffer.compare(bytes, PSK) === 0);
+  client.closed(1006);
   assert.ok(held.length > 0 && held.every(isZero));
 });
 
@@ -192,6 +209,13 @@ test('an error contains no data from the peer', () => {
     const events = newClient().receive(text);
     assert.type(codeOf(events), 'string');
     assert.not.match(inspect(events, { depth: 9, showHidden: true }), secret);
+  }
+});
+
+test('no message contains the close reason, which the peer wrote', () => {
+  for (const code of [1000, 1006]) {
+    const { error } = find(newClient().closed({ code, reason: 'key 4711' }), 'ended');
+    assert.not.match(`${error} ${error.message} ${error.stack}`, '4711');
   }
 });
 

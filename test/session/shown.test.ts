@@ -19,6 +19,7 @@ import { FrameJoiner } from '../../src/wire/frame-joiner.ts';
 import { NODE_ID } from '../world/keys.ts';
 import {
   CLIENT_STATES,
+  find,
   HUB_STATES,
   KK,
   Pair,
@@ -201,6 +202,13 @@ test('inspection with hidden fields shows no key of a PSK or of a key pair', () 
     for (const form of [STATIC, SECRET_PSK].flatMap(formsOf))
       assert.not.match(inspect(value, everything), form);
   }
+});
+
+test('no tool shows the PSK of the event', () => {
+  const event = find(new Pair({ client: { psks: [] } }).run().release().clientEvents, 'psk');
+  const shown = [JSON.stringify(event), inspect(event), JSON.stringify(structuredClone({ ...event }))];
+  for (const text of shown) assert.not.match(text, /key/);
+  assert.is(JSON.stringify(event), `{"type":"psk","nodeId":"${NODE_ID}"}`);
 });
 
 test('the fields of a keyring are hidden, but can still be read', () => {
