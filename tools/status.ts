@@ -115,7 +115,7 @@ const SECURITY: Promises = {
   'Randomness.': ['calls randomBytes once, for 32 bytes'],
   'Other code in the program.': [' from Object.prototype', 'reads no option from Object.prototype'],
   'Isolation.': [
-    'no event and no error of a session shows a secret of its identity or its keyring',
+    'no event and no error holds a secret, in bytes, hex or base64',
     'shows no secret of an identity, of its parts, or of an object that contains it',
   ],
   Recordings: ['records the ephemeral key of a failed handshake only if asked to'],

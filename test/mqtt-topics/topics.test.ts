@@ -119,54 +119,6 @@ test('shows no value in an error', () => {
   }
 });
 
-test('derives each topic that was not issued from one that was, or from prefix, hub id and key', () => {
-  for (const topics of [today('x/ak'), earlier('x', 'ak')]) {
-    const mqtt = { access_key: 'ak', c2s_topic: topics.publish, s2c_topic: topics.subscribe };
-    assert.equal(deriveTopics(mqtt), topics);
-  }
-  refuses({ access_key: 'ak', c2s_topic: 'ak/up', s2c_topic: 'ak/out' }, 'no-topics');
-  refuses({ access_key: 'ak' }, 'no-topics');
-  refuses({ hub_id: 'hub' }, 'no-topics');
-  refuses({ hub_id: 'hub', hash_topics: true }, 'no-topics');
-  assert.is(deriveTopics({ topic_prefix: 'a/b', c2s_topic: 'a/b/x/y' }).publish, 'a/b/x/y');
-  assert.equal(
-    deriveTopics({ topic_prefix: 'a/hub', hub_id: 'hub', access_key: 'ak' }),
-    earlier('a/hub', 'ak'),
-  );
-});
-
-test('accepts issued topics below a prefix without a client only if they name this client, or are a single level', () => {
-  const mqtt = { topic_prefix: 'hivemind/hub', access_key: 'ak' };
-  for (const topic of ['hivemind/hub/up', 'hivemind/hub/ak/in', 'hivemind/hub/c2s/ak'])
-    assert.is(deriveTopics({ ...mqtt, c2s_topic: topic }).publish, topic);
-  refuses({ ...mqtt, c2s_topic: 'hivemind/hub/other/in' }, 'topic-out-of-scope');
-});
-
-test('refuses topics that name no client or another one, and topics outside of the hub’s levels', () => {
-  const issued = ({ publish, subscribe, status }: Topics) => ({
-    c2s_topic: publish,
-    s2c_topic: subscribe,
-    status_topic: status,
-  });
-  refuses(issued(today('x/ak')), 'topic-out-of-scope');
-  refuses({ access_key: '', username: '', ...issued(today('x/ak')) }, 'topic-out-of-scope');
-  refuses({ hub_id: 'hub', ...issued(earlier('hivemind/hub', 'ak')) }, 'topic-out-of-scope');
-  refuses({ access_key: 'ak', c2s_topic: 'up', s2c_topic: 'ak/out' }, 'topic-out-of-scope');
-  for (const topic of ['hivemind/hub/up', 'hivemind/hub/c2s/other', 'other/hub/c2s/ak'])
-    refuses({ hub_id: 'hub', access_key: 'ak', c2s_topic: topic }, 'topic-out-of-scope');
-  for (const value of ['#', '+', '+/a', '#/a']) refuses({ topic_prefix: value }, 'bad-topic');
-});
-
-test('adds the hub’s id to a prefix without that level, and finds the direction at any level', () => {
-  const mqtt = { hub_id: 'hub', access_key: 'ak' };
-  for (const prefix of ['hub', 'a/hub', 'a/hub/b'])
-    assert.equal(deriveTopics({ ...mqtt, topic_prefix: prefix }), earlier(prefix, 'ak'));
-  assert.equal(deriveTopics({ ...mqtt, topic_prefix: 'a/hub1' }), earlier('a/hub1/hub', 'ak'));
-  assert.equal(deriveTopics({ ...mqtt, topic_prefix: 'ak/b' }), earlier('ak/b/hub', 'ak'));
-  const direct = { access_key: 'ak', c2s_topic: 'c2s/ak/in', s2c_topic: 's2c/ak' };
-  assert.is(deriveTopics(direct).status, 'status/ak/in');
-});
-
 test('brokerEndpoint() reads an IPv6 address, a WebSocket path and the TLS flag', () => {
   const endpoint = (url: string, tls?: boolean) => brokerEndpoint({ endpoint: url, tls });
   assert.is(endpoint('mqtts://[2001:db8::1]:8884').host, '2001:db8::1');

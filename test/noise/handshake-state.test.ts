@@ -2,11 +2,12 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { concatBytes, copyBytes, equalBytes } from '../../src/bytes.ts';
-import type { CryptoProvider } from '../../src/crypto/crypto.ts';
+import { concatBytes, copyBytes, equalBytes, isZero } from '../../src/bytes.ts';
+import type { CryptoProvider, KeyPair } from '../../src/crypto/crypto.ts';
 import { nobleCrypto } from '../../src/crypto/noble.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
+import type { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { ALL_PATTERNS, ALL_SUITES, type Pattern, protocolName } from '../../src/noise/patterns.ts';
 import { raisesLocal } from '../world/raises.ts';
 import { hex, toHex } from '../world/vectors.ts';
@@ -22,11 +23,14 @@ import {
   key,
   PAYLOADS,
   PSK,
-  type publicKey,
+  publicKey,
+  type Role,
   readerOf,
+  STATIC,
   sharedSecret,
   transcriptOf,
   upTo,
+  withSharedSecret,
   writerOf,
 } from './handshakes.ts';
 
@@ -173,6 +177,102 @@ test('KKpsk0: a pinned key of low order is a local fault, in either role', () =>
 test('protocolName() refuses arguments that are not strings', () => {
   raisesLocal(() => protocolName(Symbol('XXpsk2') as never, '25519_ChaChaPoly_SHA256'), 'bad-argument');
   raisesLocal(() => protocolName('XXpsk2', { toString: null } as never), 'bad-argument');
+});
+
+/** The number of shared secrets of the static key that each message needs. */
+const NEEDED: { [pattern in Pattern]: { [role in Role]: number[] } } = {
+  XXpsk2: { initiator: [0, 0, 1], responder: [0, 1, 0] }, // se, es
+  KKpsk0: { initiator: [1, 1], responder: [2, 0] }, // ss and se, es and ss
+};
+
+function later(role: Role): { staticKey: KeyPair } {
+  return { staticKey: { publicKey: publicKey(STATIC[role]) } };
+}
+
+/** Writes or reads the next message, up to the first shared secret that is needed, if any. */
+function step(state: HandshakeState, role: Role, pattern: Pattern, index: number) {
+  return writerOf(index) === role
+    ? state.writeMessage(PAYLOADS[index])
+    : state.readMessage(transcriptOf(pattern)[index]!);
+}
+
+/** A state that waits for its first shared secret, and the index of the message. */
+function waiting(role: Role, pattern: Pattern): { state: HandshakeState; index: number } {
+  const state = create(role, pattern, later(role));
+  let index = 0;
+  while (step(state, role, pattern, index) !== undefined) index++;
+  return { state, index };
+}
+
+for (const pattern of ['XXpsk2', 'KKpsk0'] as const) {
+  for (const role of ['initiator', 'responder'] as const) {
+    const expected = (index: number) =>
+      writerOf(index) === role ? transcriptOf(pattern)[index] : PAYLOADS[index];
+
+    test(`${pattern}: shared secrets passed to the ${role} later yield the same messages and keys`, () => {
+      const state = create(role, pattern, later(role));
+      NEEDED[pattern][role].forEach((needed, i) => {
+        let result = step(state, role, pattern, i);
+        for (let n = 0; n < needed; n++) {
+          assert.is(result, undefined);
+          result = state.resume(sharedSecret(STATIC[role], state.dhNeeded!));
+        }
+        assert.equal(result, expected(i));
+        assert.is(state.dhNeeded, undefined);
+      });
+      const reference = upTo(NEEDED[pattern][role].length, role, pattern).split();
+      const transport = state.split();
+      assert.equal(transport.handshakeHash, reference.handshakeHash);
+      assert.equal(transport.encrypt(key(1)), reference.encrypt(key(1)));
+    });
+
+    test(`${pattern}: while the ${role} waits, every other call is refused and changes nothing`, () => {
+      const { state, index } = waiting(role, pattern);
+      const message = transcriptOf(pattern)[index]!;
+      raisesLocal(() => state.writeMessage(), 'wrong-state');
+      raisesLocal(() => state.readMessage(message), 'wrong-state');
+      raisesLocal(() => state.writeMessage(), 'wrong-state');
+      raisesLocal(() => state.readMessage(message), 'wrong-state');
+      raisesLocal(() => state.split(), 'wrong-state');
+      assert.is(state.isFinished, false);
+      let result: Uint8Array | undefined;
+      while (result === undefined) result = state.resume(sharedSecret(STATIC[role], state.dhNeeded!));
+      assert.equal(result, expected(index));
+    });
+  }
+}
+
+test('resume() is refused if no shared secret is needed, and changes nothing', () => {
+  const state = create('initiator', 'XXpsk2');
+  raisesLocal(() => state.resume(key(1)), 'wrong-state');
+  assert.equal(state.writeMessage(PAYLOADS[0]), transcriptOf('XXpsk2')[0]);
+});
+
+test('refuses an ephemeral key whose private key is elsewhere', () => {
+  const ephemeralKey = { publicKey: key(1) };
+  raisesLocal(() => create('initiator', 'XXpsk2', { ephemeralKey }), 'bad-argument');
+});
+
+test('wipes a shared secret that is computed and not yet mixed in', () => {
+  const secrets: Uint8Array[] = [];
+  const crypto = withSharedSecret((privateKey, remote) => {
+    const secret = sharedSecret(privateKey, remote);
+    secrets.push(secret);
+    return secret;
+  });
+  const state = upTo(1, 'responder', 'KKpsk0', { crypto, paced: true });
+  while (secrets.length === 0) state.resume();
+  assert.equal(secrets.map(isZero), [false]);
+  state.destroy();
+  assert.equal(secrets.map(isZero), [true]);
+});
+
+test('Transport seals in place, and refuses a buffer of the wrong length or type', () => {
+  const [one, other] = [upTo(3, 'initiator', 'XXpsk2').split(), upTo(3, 'responder', 'XXpsk2').split()];
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(15)), 'bad-length');
+  raisesLocal(() => one.encryptInPlace(new Uint8Array(65536)), 'message-too-long');
+  raisesLocal(() => one.encryptInPlace('text' as never), 'bad-argument');
+  assert.equal(other.decrypt(one.encryptInPlace(new Uint8Array(20))), new Uint8Array(4));
 });
 
 test.run();
