@@ -176,20 +176,9 @@ function mutateAll(state: string, write: (file: string, code: string) => void): 
   return found;
 }
 
-/** Mutates `src/` in a copy, and lets the adapter for the judge use these sources. */
+/** Mutates `src/` in a copy, which the adapter for the judge uses, too. */
 function copyLibrary(): Mutant[] {
   copyProject([...COPIED, 'src', 'bundles', 'examples', 'ports']);
-  for (const file of filesIn('ports/typescript')) {
-    const text = readFileSync(join(copy, file), 'utf8');
-    const own = text
-      .replace(/from 'hub-protocol'/g, "from '../../src/index.ts'")
-      .replace(/from 'hub-protocol\/binary'/g, "from '../../src/binary.ts'")
-      .replace(/from 'hub-protocol\/node'/g, "from '../../src/crypto/node.ts'")
-      .replace(/from 'hub-protocol\/parts'/g, "from '../../src/parts.ts'");
-    // What was built has errors of its own classes, and is not mutated.
-    if (/from 'hub-protocol/.test(own)) throw new Error(`${file} imports an entry that has no source here`);
-    writeFileSync(join(copy, file), own);
-  }
   return mutateAll(ours('state.ts'), (file, code) => writeFileSync(join(copy, file), code));
 }
 

@@ -1,4 +1,4 @@
-/** The vectors as tests, put to the mutated sources: main.ts lets the adapter of ports/typescript/ import these. */
+/** The vectors as tests, put to the mutated sources, which the adapter of ports/typescript/ imports. */
 import assert from 'node:assert';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector } from '../../judge/src/run-vectors.ts';

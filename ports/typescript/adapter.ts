@@ -4,10 +4,10 @@
  */
 import { createInterface } from 'node:readline';
 import { inflateSync } from 'node:zlib';
-import * as protocol from 'hub-protocol';
-import { decodeBinary, encodeBinary } from 'hub-protocol/binary';
-import { nodeCrypto } from 'hub-protocol/node';
-import * as parts from 'hub-protocol/parts';
+import { decodeBinary, encodeBinary } from '../../src/binary.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import * as protocol from '../../src/index.ts';
+import * as parts from '../../src/parts.ts';
 import {
   decisionToJson,
   eventOf,

@@ -17,7 +17,7 @@ import {
   type Suite,
   storePsk,
   updateKeyring,
-} from 'hub-protocol';
+} from '../../src/index.ts';
 import {
   ClientSession,
   HandshakeState,
@@ -25,7 +25,7 @@ import {
   type RequestDecision,
   type SessionEvent,
   type Transport,
-} from 'hub-protocol/parts';
+} from '../../src/parts.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;

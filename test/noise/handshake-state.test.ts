@@ -253,6 +253,12 @@ test('refuses an ephemeral key whose private key is elsewhere', () => {
   raisesLocal(() => create('initiator', 'XXpsk2', { ephemeralKey }), 'bad-argument');
 });
 
+test('remoteStaticKey is a copy', () => {
+  const state = upTo(2, 'initiator', 'XXpsk2');
+  state.remoteStaticKey!.fill(0);
+  assert.equal(state.remoteStaticKey, publicKey(STATIC.responder));
+});
+
 test('wipes a shared secret that is computed and not yet mixed in', () => {
   const secrets: Uint8Array[] = [];
   const crypto = withSharedSecret((privateKey, remote) => {

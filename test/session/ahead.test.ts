@@ -3,7 +3,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Bytes, equalBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
-import type { ClientSession, CryptoProvider, SessionEvent } from '../../src/index.ts';
+import type { CryptoProvider } from '../../src/index.ts';
+import type { ClientSession, SessionEvent } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC } from '../world/keys.ts';
 import {
   type ClientAndKeyring,

@@ -4,17 +4,16 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Cipher } from '../../src/crypto/crypto.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import {
-  type Cipher,
-  type ClientSession,
   type CryptoProvider,
   type HubOptions,
   type HubSession,
   LocalError,
   RemoteError,
-  type SessionEvent,
 } from '../../src/index.ts';
+import type { ClientSession, SessionEvent } from '../../src/parts.ts';
 import { CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC } from '../world/keys.ts';
 import type { Side } from '../world/line.ts';
 import { find, KK, newClient, Pair, type PairOptions, readyPair, types } from '../world/pair.ts';

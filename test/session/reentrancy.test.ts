@@ -5,7 +5,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import { type ClientSession, type CryptoProvider, type HubSession, LocalError } from '../../src/index.ts';
+import { type CryptoProvider, type HubSession, LocalError } from '../../src/index.ts';
+import type { ClientSession } from '../../src/parts.ts';
 import { PSK } from '../world/keys.ts';
 import { HELLO, KK, newClient, OFFER, Pair, type PairOptions, readyPair, types } from '../world/pair.ts';
 

@@ -2,11 +2,12 @@
  * The adapter of ports/typescript with `seal` and `open` at any counter, by means that are not public: the adapter itself
  * declines counters that it cannot reach by counting.
  */
-import type { CryptoProvider } from 'hub-protocol';
+
 import { createAdapter } from '../../ports/typescript/adapter.ts';
 import { hex, toHex } from '../../ports/typescript/values.ts';
 import { CheckedCrypto } from '../../src/crypto/checked.ts';
 import type { LocalError, RemoteError } from '../../src/errors.ts';
+import type { CryptoProvider } from '../../src/index.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import { cipherNameOf, type Suite } from '../../src/noise/patterns.ts';
 import { Transport } from '../../src/noise/transport.ts';

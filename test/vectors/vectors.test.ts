@@ -4,9 +4,6 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { CryptoProvider } from 'hub-protocol';
-import { nobleCryptoWithAesGcm } from 'hub-protocol/noble-aesgcm';
-import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Fields } from '../../judge/src/adapter.ts';
@@ -16,6 +13,9 @@ import { readVectorFile, rulesOf, vectorFiles } from '../../judge/src/vectors.ts
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { createAdapter, lineOf } from '../../ports/typescript/adapter.ts';
 import type { Argon2idParameters } from '../../src/crypto/crypto.ts';
+import { nobleCryptoWithAesGcm } from '../../src/crypto/noble-aesgcm.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
+import type { CryptoProvider } from '../../src/index.ts';
 import { argon2id as derive } from '../../src/noise/argon2id.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
 import { createAdapterWithAnyCounter } from './any-counter.ts';
