@@ -65,9 +65,9 @@ const PROGRAMS: readonly Program[] = [
     parts: ['mutants'],
   },
   {
-    question: 'Does the judge name the mistake of a faulty port?',
+    question: 'Does the judge notice each planted fault?',
     command: 'evidence/faults/run',
-    time: 'two minutes; ten with `--every`. Needs Python 3.11',
+    time: 'a minute; four with `--every`. Needs Python 3.11',
     page: 'docs/evidence/faults.md',
     parts: ['faults'],
   },

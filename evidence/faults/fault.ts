@@ -1,22 +1,17 @@
-/** A fault that is planted, and what the judge must say about it. */
+/** A fault that is planted, which the judge must notice. */
 export interface Fault {
   readonly name: string;
   /** Texts of the sources, and what replaces each. A text that is not there exactly once is an error. */
   readonly patches: readonly Patch[];
   /** The operations or scenes to run. The others run with --all only. */
   readonly only: readonly string[];
-  /** The beginnings of the sentences that name it. A report that names anything else is wrong. */
-  readonly says: readonly string[];
 }
 
 export type Patch = readonly [file: string, find: string, replacement: string];
 
-/**
- * @param only - the operations or scenes, with spaces between them
- * @param says - the sentence that names the fault, or several
- */
-export function fault(name: string, only: string, says: string | string[], ...patches: Patch[]): Fault {
-  return { name, patches, only: only.split(' '), says: typeof says === 'string' ? [says] : says };
+/** @param only - the operations or scenes, with spaces between them */
+export function fault(name: string, only: string, ...patches: Patch[]): Fault {
+  return { name, patches, only: only.split(' ') };
 }
 
 /** Applies the patches of one file. */

@@ -1,7 +1,7 @@
-/** Plants one fault, judges it, and says what the report names. */
+/** Plants one fault, judges it, and says which test notices it. */
 import { rmSync } from 'node:fs';
 import { type Fields, ProcessAdapter } from '../../judge/src/adapter.ts';
-import { type Group, groupFailures } from '../../judge/src/groups.ts';
+import { groupFailures } from '../../judge/src/groups.ts';
 import { connectTo } from '../../judge/src/live/connect.ts';
 import { listen } from '../../judge/src/live/listen.ts';
 import { connectOverMqtt } from '../../judge/src/live/mqtt-connect.ts';
@@ -13,29 +13,20 @@ import { NODE_ID, pskFor } from '../../test/judge/peers.ts';
 import type { Fault } from './fault.ts';
 import { plantInLibrary, plantInPython, root, temporaryFolder } from './plant.ts';
 
-export type Place = 'library' | 'python' | 'noiseprotocol' | 'client' | 'hub' | 'mqtt-client' | 'mqtt-hub';
-
-/**
- * `named`: the report has the sentence of this fault. `about`: it says what the failures are about, or which scenes failed.
- * `wrong`: it names another mistake.
- */
-export type Result = 'named' | 'about' | 'unnamed' | 'wrong' | 'not caught';
+export type Place = 'library' | 'python' | 'client' | 'hub' | 'mqtt-client' | 'mqtt-hub';
 
 export interface Outcome {
   readonly failed: number;
   readonly defects: number;
-  /** The first test that failed. */
+  /** The first test that failed; empty if none did. */
   readonly first: string;
   /** The titles of the groups in the report. */
   readonly titles: readonly string[];
-  readonly result: Result;
   readonly seconds: number;
 }
 
 /** Its base64 has +, / and padding after the user agents `test` and `judge`. */
 const ACCESS_KEY = 'kiosk-7~~~~~?????';
-const CAUSE = 'cause: ';
-const UNKNOWN = /^no known mistake/;
 
 /**
  * @param runsAll - runs every operation or scene, not only those of the fault
@@ -55,31 +46,12 @@ export async function runFault(
     const failed = failures.length;
     const first = failures[0]?.name ?? '';
     const defects = verdicts.filter(({ result }) => result === 'defect').length;
-    const titles = [...new Set(groupFailures(verdicts).flatMap(titlesOf))];
+    const titles = groupFailures(verdicts).map(({ title }) => title);
     const seconds = Math.round((performance.now() - start) / 100) / 10;
-    return { failed, defects, first, titles, result: resultOf(failed, titles, fault), seconds };
+    return { failed, defects, first, titles, seconds };
   } finally {
     rmSync(folder, { recursive: true });
   }
-}
-
-/** What a group says: its cause, or the scenes that failed, each of which is about one thing. */
-function titlesOf({ title, verdicts }: Group): string[] {
-  return title === 'scenes:' ? verdicts.map(({ name, comment }) => `scene ${name}: ${comment}`) : [title];
-}
-
-export function resultOf(failed: number, titles: readonly string[], { says }: Pick<Fault, 'says'>): Result {
-  if (failed === 0) return 'not caught';
-  const causes = titles.filter((title) => title.startsWith(CAUSE));
-  if (causes.some((title) => !isSaid(title, says))) return 'wrong';
-  if (causes.length > 0) return 'named';
-  return titles.some((title) => !UNKNOWN.test(title)) ? 'about' : 'unnamed';
-}
-
-/** Whether a cause begins with one of the sentences. If several causes explain the same, one of them does. */
-function isSaid(title: string, says: readonly string[]): boolean {
-  const causes = title.slice(CAUSE.length).split('; or ');
-  return causes.some((cause) => says.some((sentence) => cause.startsWith(sentence)));
 }
 
 type Judge = (
@@ -102,8 +74,6 @@ const JUDGES: { readonly [place in Place]: Judge } = {
     return runVectors({ adapter: { send, stop: async () => {} }, only });
   },
   python: (fault, folder, only) => judgePython([plantInPython(fault, folder)], only),
-  noiseprotocol: ({ name }, _folder, only) =>
-    judgePython([root('evidence/faults/faulty_adapter.py'), name], only),
   async client(fault, folder, only, isSpecOnly) {
     const { startClient } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
     let stop = (): void => {};

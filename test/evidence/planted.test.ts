@@ -8,7 +8,7 @@ import { LIBRARY_FAULTS } from '../../evidence/faults/library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from '../../evidence/faults/live-faults.ts';
 import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from '../../evidence/faults/mqtt-faults.ts';
 import { root } from '../../evidence/faults/plant.ts';
-import { NOISEPROTOCOL_FAULTS, PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
+import { PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
 import { mutated } from '../../evidence/mutation/mutants.ts';
 import { AREAS, isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
 import { HOSTILE_FAULTS } from '../../evidence/searches/hostile/faults.ts';
@@ -25,7 +25,6 @@ const LISTS = {
   LIBRARY_FAULTS,
   MQTT_CLIENT_FAULTS,
   MQTT_HUB_FAULTS,
-  NOISEPROTOCOL_FAULTS,
   PYTHON_FAULTS,
 };
 
