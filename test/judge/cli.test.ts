@@ -38,7 +38,11 @@ async function run(...args: string[]): Promise<Run> {
   const output = { stdout: '', stderr: '' };
   const writers = (['stdout', 'stderr'] as const).map((name) => {
     const { write } = process[name];
-    Object.assign(process[name], { write: (text: string) => (output[name] += text) !== '' });
+    const keep = (text: string): boolean => {
+      output[name] += text;
+      return true;
+    };
+    Object.assign(process[name], { write: keep });
     return () => Object.assign(process[name], { write });
   });
   try {

@@ -189,10 +189,14 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
   'P-121': [
     broken('a new hub is not told', [
       CLIENT,
-      'if (keyring.pins.length > 0) channel',
+      'if (pin === undefined && keyring.pins.length > 0) channel',
       'if (pin === null) channel',
     ]),
-    broken('every new hub is told', [CLIENT, 'if (keyring.pins.length > 0) channel', 'channel']),
+    broken('every new hub is told', [
+      CLIENT,
+      'if (pin === undefined && keyring.pins.length > 0) channel',
+      'if (pin === undefined) channel',
+    ]),
     broken('node ids are trimmed', [
       CLIENT,
       'findHub(keyring.pins, nodeId)',
@@ -202,13 +206,6 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       CLIENT,
       'findHub(keyring.pins, nodeId)',
       'findHub(keyring.pins, nodeId.toLowerCase())',
-    ]),
-  ],
-  'P-122': [
-    broken('a fresh key is told at every hub', [
-      CLIENT,
-      '} else if (keyring.staticKeyIsFresh) {',
-      '}\n    if (keyring.staticKeyIsFresh) {',
     ]),
   ],
 

@@ -278,8 +278,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   ]),
   'P-122': broken('a fresh static key is shown without a warning', [
     CLIENT,
-    '} else if (keyring.staticKeyIsFresh) {',
-    '} else if (pin === null) {',
+    'if (this.isFresh) {',
+    'if (this.nodeId === null) {',
   ]),
   'P-123': none('memory and time are no messages; test/session/secrets.test.ts holds the rule'),
 
