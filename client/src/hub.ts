@@ -4,7 +4,6 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LocalError, readAuthorization } from 'hub-protocol';
-import type { WebSocket } from 'ws';
 import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
 import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
 import { keepAlive } from './ws.ts';
@@ -74,8 +73,12 @@ export interface HubServer extends Hub {
 }
 
 /** The part of a WebSocket of `ws` that a hub needs. */
-type Socket = Pick<WebSocket, 'on' | 'send' | 'close' | 'terminate' | 'ping' | 'readyState'> & {
+type Socket = Parameters<typeof keepAlive>[0] & {
   readonly bufferedAmount?: number;
+  send(data: string | Uint8Array): void;
+  close(code?: number): void;
+  on(event: 'message', listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => void): unknown;
+  on(event: 'close', listener: (code: number) => void): unknown;
 };
 
 const OPTIONS = { maxConnections: COUNT, pingEvery: TIME };

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import client from '../../client/package.json' with { type: 'json' };
 import manifest from '../../package.json' with { type: 'json' };
 import { fencesAsTypeScript } from './fences.ts';
 import { emptyFolder, install, run, TOOLS } from './packed.ts';
@@ -22,10 +23,9 @@ const folder = emptyFolder('types');
 const inFolder = (...path: string[]): string => join(folder, ...path);
 
 test.before(async () => {
-  const types = (['@types/node', '@types/ws'] as const).map(
-    (name) => `${name}@${manifest.devDependencies[name]}`,
-  );
-  await install(folder, 'hub-protocol', 'hub-protocol-client', ...types);
+  // Only those of Node.js: whatever else a declaration needs, a package of ours must bring.
+  const types = `@types/node@${manifest.devDependencies['@types/node']}`;
+  await install(folder, 'hub-protocol', 'hub-protocol-client', types);
   for (const name of ['first-contact.ts', 'no-cast.ts']) {
     copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
   }
@@ -36,6 +36,9 @@ test.before(async () => {
     copyFileSync(inFolder('node_modules/hub-protocol/dist', name), inFolder(name));
   }
   copyFileSync(new URL('programs/vendored.ts', import.meta.url), inFolder('vendored.ts'));
+  const entries = Object.entries(client.exports).filter(([, entry]) => typeof entry === 'object');
+  const imports = entries.map(([entry]) => `import '${client.name}${entry.slice(1)}';`);
+  writeFileSync(inFolder('entries.ts'), imports.join('\n'));
   const index = readFileSync(inFolder('node_modules/hub-protocol/dist/index.d.ts'), 'utf8');
   const exported = /^export \{ (.*) \} from/m.exec(index)![1]!.split(', ');
   for (const [name, code] of fencesAsTypeScript(exported)) writeFileSync(inFolder(name), code);
