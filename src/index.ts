@@ -55,7 +55,8 @@ export {
   type CodeRequest,
   type UtteranceRequest,
 } from './requests/build-request.ts';
-export { type HubEvent, readHubEvent } from './requests/hub-event.ts';
+export type { HubEvent } from './requests/hub-event.ts';
+export { readHubEvent } from './requests/plain-event.ts';
 export { readRefusal } from './requests/refusal.ts';
 export type { Reply } from './requests/reply-collector.ts';
 export { RequestScheduler, type SchedulerOptions } from './requests/request-scheduler.ts';

@@ -14,6 +14,7 @@ import {
   pinHub,
   type RemoteError,
   RequestScheduler,
+  readHubEvent,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
@@ -354,7 +355,10 @@ export class Client {
       const secret = await outcomeOf(() => this.#options.sharedSecret!(publicKey));
       this.#run(this.#link.computed(connection, secret, this.#now()));
     },
-    tell: ({ event }) => (this.#hear[event.type] ?? this.#tell)(event as never),
+    tell: ({ event }) => {
+      const told = 'message' in event && event.type !== 'unsent' ? withNumbers(event) : event;
+      (this.#hear[told.type] ?? this.#tell)(told as never);
+    },
   };
 
   /** What is told to those who have asked. The listeners are told the rest. */
@@ -536,4 +540,9 @@ function assertSameKey(own: Keyring, stored: Keyring): void {
     String(publicKey ?? privateKey);
   if (keyOf(own) === keyOf(stored)) return;
   throw new LocalError('keyring-replaced', 'another tab or program has stored a keyring with another key');
+}
+
+/** The message with JavaScript's numbers in its data. */
+function withNumbers<Told extends { readonly message: HubEvent }>(event: Told): Told {
+  return { ...event, message: readHubEvent({ msg_type: 'bus', payload: event.message.payload })! };
 }

@@ -10,7 +10,10 @@ import { isBlank } from './white-space.ts';
 export interface HubEvent {
   /** The type of the event, such as `speak`. */
   readonly type: string;
-  /** The event's data; empty if it carries none. A number such as `12.5` is a JsonNumber: `Number(value)` converts it. */
+  /**
+   * The event's data; empty if it carries none. `readHubEvent` and the client return JavaScript's numbers in it. A scheduler, a link and the
+   * files for devices keep a JsonNumber for one such as `12.5`, as in `payload`: `Number(value)` converts it.
+   */
   readonly data: JsonObject;
   /** The id of the request that the event answers, if it carries one. */
   readonly requestId: string | undefined;
@@ -23,16 +26,11 @@ export interface HubEvent {
 const REQUEST_IDS = ['request_id', 'thalovant_request_id', 'correlation_id'];
 
 /**
- * Reads an event of the hub's bus, solicited or not. Data and context that are not objects count as empty.
+ * Reads an event of the hub's bus, solicited or not, with its numbers as received: without a copy, for devices. Data and context that are
+ * not objects count as empty.
  * @param message - the `text` of a `message` event, or the value parsed from it
  * @returns `undefined` if the message is not JSON, or not a bus message
  * @throws LocalError `out-of-memory`, and nothing else
- *
- * @example
- * import { readHubEvent } from 'hub-protocol';
- *
- * const text = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"Hello!"}}}';
- * console.log(readHubEvent(text)?.type, readHubEvent('Hello!')); // speak undefined
  */
 export function readHubEvent(message: string | Json): HubEvent | undefined {
   try {

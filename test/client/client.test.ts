@@ -1,5 +1,5 @@
 /** The client of hub-protocol-client over a transport in memory: what a socket, a disk and a person can do to it. */
-import { createKeyring, type JsonObject, storePsk } from 'hub-protocol';
+import { createKeyring, type HubEvent, type JsonObject, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -333,6 +333,15 @@ test('code of the caller may throw a text, or return nothing', async () => {
     const client = world.start({ derive });
     assert.match(await client.ask('hello').catch(({ message }) => message), /^(no memory|undefined)$/);
   }
+});
+
+test('a message of the hub has JavaScript’s numbers, so it survives structuredClone', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('hello');
+  const told = new Promise<HubEvent>((resolve) => client.once('message', ({ message }) => resolve(message)));
+  world.tell('mycroft.volume.get.response', { percent: 0.35 }, {});
+  assert.equal(structuredClone((await soon(told)).data), { percent: 0.35 });
 });
 
 test('trusts no key if none was presented', async () => {

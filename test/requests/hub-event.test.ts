@@ -1,12 +1,20 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readDisplayItems } from '../../src/requests/display-items.ts';
-import { readHubEvent } from '../../src/requests/hub-event.ts';
+import { readHubEvent } from '../../src/requests/plain-event.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
 import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
+import type { JsonObject } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { raisesLocal } from '../world/raises.ts';
+
+/** An object inside itself. */
+function endless(): JsonObject {
+  const object: JsonObject = {};
+  object.inside = object;
+  return object;
+}
 
 const SPOKEN = {
   msg_type: 'bus',
@@ -20,6 +28,14 @@ const SPOKEN = {
 test('accepts a message that was already parsed', () => {
   const text = JSON.stringify(SPOKEN);
   for (const parse of [JSON.parse, parseJson]) assert.equal(readHubEvent(parse(text)), readHubEvent(text));
+});
+
+test('returns JavaScript’s numbers in data, and numbers in the payload as they are written', () => {
+  const data = '{"percent":0.35,"list":[{"whole":1.0}],"__proto__":1e2,"count":3,"none":null}';
+  const event = readHubEvent(`{"msg_type":"bus","payload":{"type":"speak","data":${data}}}`)!;
+  assert.equal(event.data, JSON.parse(data));
+  assert.is(String((event.payload.data as JsonObject).percent), '0.35');
+  assert.is(readHubEvent({ msg_type: 'bus', payload: { type: 'speak', data: endless() } }), undefined);
 });
 
 test('returns numbers in ids as they are written', () => {
