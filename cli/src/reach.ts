@@ -141,7 +141,7 @@ function clockNote(now: number, theirs: number, certificate: PeerCertificate): s
     return `The server’s clock says ${dayOf(theirs)}, so one of the two is wrong.`;
   }
   const { valid_from, valid_to } = certificate;
-  return `It is valid from ${dayOf(valid_from)} to ${dayOf(valid_to)}.`;
+  return `The certificate is valid from ${dayOf(valid_from)} to ${dayOf(valid_to)}.`;
 }
 
 /** A day, as people write it; what a server wrote in another form is not shown. */

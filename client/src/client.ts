@@ -12,7 +12,7 @@ import {
   LocalError,
   type Order,
   pinHub,
-  type RemoteError,
+  RemoteError,
   RequestScheduler,
   readHubEvent,
 } from 'hub-protocol';
@@ -52,6 +52,10 @@ import { assertOptions, readAskOptions, readQueryOptions } from './read-options.
 type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
+
+/** A question that could not be sent in time is no mistake of the program. */
+const late = (error: Error & { code?: string }): Error =>
+  error.code === 'wrong-state' ? new RemoteError('timeout', error.message) : error;
 
 /** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
@@ -187,8 +191,8 @@ export class Client {
 
   /**
    * Asks the hub, as soon as the connection is ready: the call waits while the client connects or pauses. Rejects with an
-   * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one if no
-   * connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
+   * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one, or
+   * `timeout`, if no connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
    * abort it rejects with the reason of the signal. A question that was not sent by then never is.
    * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
    * @param options - how to ask
@@ -212,7 +216,7 @@ export class Client {
       return await answer;
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal);
-      throw errorOf(error as Error, requestId, this.#sentenceFor(error as Error));
+      throw errorOf(late(error as Error), requestId, this.#sentenceFor(error as Error));
     } finally {
       this.#asking--;
     }
@@ -423,7 +427,7 @@ export class Client {
       );
     } catch (error) {
       if (options.signal?.aborted) throw reasonOf(options.signal);
-      throw errorOf(error as Error, queryId, this.#sentenceFor(error as Error));
+      throw errorOf(late(error as Error), queryId, this.#sentenceFor(error as Error));
     } finally {
       this.#asking--;
     }

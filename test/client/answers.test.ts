@@ -64,7 +64,7 @@ test('a question that is late before any connection has failed says so to a pers
   world.isSilent = true;
   const client = world.start();
   const late = await errorOf(client.ask('hello', { timeout: 20 }));
-  assert.is(late.code, 'wrong-state');
+  assert.is(late.code, 'timeout');
   assert.match(late.tell, /^The question could not be sent in time/);
 });
 

@@ -354,7 +354,7 @@ test('a query rejects with the latest cause if no connection is ready in time', 
   assert.is((await failure(client.query('one', { timeout: 200 }))).code, 'unavailable');
   const slow = newWorld();
   const never = slow.start({}, { open: () => ({ write() {}, close() {} }) });
-  assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'wrong-state');
+  assert.is((await failure(never.query('one', { timeout: 20 }))).code, 'timeout');
 });
 
 test('a question or a query that is late tells all that is known of a certificate that is refused', async () => {
@@ -394,7 +394,7 @@ test('a query that is late before any connection has failed since the last one s
   client.end();
   client.resume();
   const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
-  assert.is(code, 'wrong-state');
+  assert.is(code, 'timeout');
   assert.match(tell, /^The question could not be sent in time/);
 });
 

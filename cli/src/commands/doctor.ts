@@ -314,7 +314,11 @@ function report(steps: Steps, { identity, keyring, greeting }: Subject): Result 
     return wrapped(start, codes === '' ? text : `${text} (${codes})`, WIDTH);
   });
   const { fault } = steps;
-  if (fault === undefined) lines.push('', 'No fault was found.');
+  if (fault === undefined) {
+    const untried = steps.all.filter(({ state }) => state === 'not tried').map(({ step }) => step);
+    const end = untried.length === 0 ? 'No fault was found.' : 'All steps that were tried have passed.';
+    lines.push('', untried.length === 0 ? end : `${end} Not tried: ${untried.join(', ')}.`);
+  }
   const hideInJson = hidingInJson(identity.accessKey);
   const nodeId = nodeIdOf(greeting);
   const { patterns, suites, chosen } = offersOf(greeting, keyring);
