@@ -734,7 +734,7 @@ export function noEndpoint(misnomersIn: () => readonly string[]): LocalError {
   return new LocalError(
     'no-endpoint',
     'the identity has no address for a protocol that the hub serves and that may be used here: expected ' +
-      `data_plane_endpoints with wss, default_master, or mqtt with endpoint${misnomers}`,
+      `data_plane_endpoints with wss, default_master, or mqtt with endpoint, username and password${misnomers}`,
   );
 }
 

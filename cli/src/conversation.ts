@@ -243,7 +243,8 @@ class Talk {
     const told = keyring === undefined && tell.includes(own) ? asSentence(message) : tell;
     if (code === 'hub-key-changed') return `${told} “ask” and “chat” ask you whether to.`;
     if (code === 'protocol-version') return `${told} ${versionsOf(greeting)}`;
-    if (status !== undefined) return `${told} The server answered with HTTP ${status}.`;
+    if (status !== undefined && !told.includes(`HTTP ${status}`))
+      return `${told} The server answered with HTTP ${status}.`;
     if (step !== 'greeting' || code === 'dropped') return told;
     return `${told} So this is no hub, or a damaged one: check the address.`;
   }

@@ -52,7 +52,10 @@ export function sentenceFor(
   const publicKey = keyring?.staticKey.publicKey;
   if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
   const message = error.message || `the client failed without a message (${error.name})`;
-  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+  const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+  const [, status] = /^HTTP_(\d+)$/.exec(error.platformCode ?? '') ?? [];
+  if (code !== 'access-refused' || status === undefined) return sentence;
+  return `${sentence} The answer was HTTP ${status}, which may also come from a server in front of the hub, such as a firewall.`;
 }
 
 /** The close code with which HiveMind's hub ends a connection after an envelope that the client may not send. */

@@ -178,14 +178,17 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ],
   ETIMEDOUT: [
     'not-reachable',
-    ({ at }) => `Nothing answered at ${at} in time. Check the address, and whether a firewall blocks it.`,
+    ({ at, partner }) =>
+      `Nothing answered at ${at} in time. Check whether the ${partner} is switched on, the address, and whether a firewall blocks it.`,
   ],
   ECONNRESET: [
     'not-reachable',
     (place) =>
-      hasTls(place)
-        ? `The server at ${place.at} ended the connection before TLS was agreed. Check the port, and whether the ${place.partner} is starting.`
-        : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
+      place.partner === 'broker'
+        ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
+        : hasTls(place)
+          ? `The server at ${place.at} ended the connection without an answer. Check the port, and whether the hub is starting.`
+          : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
   ],
   EACCES: [
     'not-reachable',
@@ -195,7 +198,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   CERT_HAS_EXPIRED: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} has expired. Renew it, or set the clock of this machine, which says ${today()}.`,
+      `The certificate of ${at}, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says ${today()}.`,
   ],
   CERT_NOT_YET_VALID: [
     'certificate-refused',
@@ -205,22 +208,22 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   DEPTH_ZERO_SELF_SIGNED_CERT: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} is self-signed. If it is the right one, pass it as the authority (ca).`,
+      `The certificate of ${at} is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (ca).`,
   ],
   SELF_SIGNED_CERT_IN_CHAIN: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} comes from a private authority. Pass the authority’s certificate (ca).`,
+      `The certificate of ${at} comes from a private authority. Pass the certificate (ca) that the hub’s operator gives you.`,
   ],
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} comes from an authority that is not known here. Pass the authority’s certificate (ca), or let the server send the whole chain.`,
+      `The certificate of ${at} comes from an authority that is not known here. Pass the certificate (ca) that the hub’s operator gives you, or let the server send the whole chain.`,
   ],
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
     'certificate-refused',
     ({ at }) =>
-      `The authority at the end of the certificate chain of ${at} is not known here. Pass its certificate (ca).`,
+      `The authority at the end of the certificate chain of ${at} is not known here. Pass the certificate (ca) that the hub’s operator gives you.`,
   ],
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'certificate-refused',
@@ -245,8 +248,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ],
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: [
     'not-a-hub',
-    ({ at }) =>
-      `The server at ${at} sent a message that is longer than any of a hub’s first messages. Check the address.`,
+    ({ at }) => `The server at ${at} sent a longer message than it may. Check the address.`,
   ],
   HTTP_200: [
     'not-a-hub',
@@ -294,7 +296,7 @@ const OTHERS: { readonly [cause in Cause]: (place: Place, shown: string) => stri
   'not-reachable': ({ at }, shown) =>
     `No connection to ${at} can be made${shown}. Check the address and the network.`,
   'certificate-refused': ({ at }, shown) =>
-    `The certificate of ${at} cannot be verified${shown}. Ask the operator of the server to renew it.`,
+    `The certificate of ${at} cannot be verified${shown}. Give this code to its operator.`,
   'not-a-hub': (place, shown) =>
     `The server at ${place.at} does not answer as a ${place.partner} does${shown}. Check the address and the port.`,
   'broker-refused': ({ at }, shown) =>
@@ -325,10 +327,12 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
     return `The server at ${at} cannot serve at the moment (HTTP ${status}). Check whether the ${partner} behind it is running.`;
   }
   if (status === '401' || status === '403') {
-    return `The server at ${at} admits no request of this client (HTTP ${status}). Ask the operator of the ${partner} which address it may use.`;
+    return `The server at ${at} admits no request of this client (HTTP ${status}). Ask the operator of the ${partner} how it can log in.`;
   }
   if (status === '400' || status === '426') {
-    return `The server at ${at} does not accept the WebSocket request (HTTP ${status}). Check the port, and whether a proxy in between lets WebSockets through.`;
+    return place.scheme.startsWith('http')
+      ? `The server at ${at} rejected the request (HTTP ${status}). Check the port, and the proxy if there is one.`
+      : `The server at ${at} does not accept the WebSocket request (HTTP ${status}). Check the port, and whether a proxy in between lets WebSockets through.`;
   }
   return undefined;
 }

@@ -62,7 +62,7 @@ export function connect(options: NodeOptions): Client {
   const place = placeOf(url, 'broker');
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice: Advice = {
-    timeout: `The broker at ${place.at} admits this client, but the hub does not answer. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key.`,
+    timeout: `The hub does not answer through the broker at ${place.at}. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key.`,
   };
   let sayOnline = (): void => {};
 

@@ -289,7 +289,7 @@ const FAULTS: readonly (readonly [
     'no-endpoint',
     undefined,
     async () => [there({})],
-    'The identity has no address for a protocol that the hub serves and that may be used here: expected data_plane_endpoints with wss, default_master, or mqtt with endpoint.',
+    'The identity has no address for a protocol that the hub serves and that may be used here: expected data_plane_endpoints with wss, default_master, or mqtt with endpoint, username and password.',
   ],
   [
     'an address that no URL can have',
@@ -348,7 +348,7 @@ const FAULTS: readonly (readonly [
     'not-reachable',
     /ECONNRESET/,
     async () => [there({ wss: `wss://localhost:${await raw((socket) => socket.destroy())}` })],
-    'The server at localhost ended the connection before TLS was agreed. Check the port, and whether the hub is starting.',
+    'The server at localhost ended the connection without an answer. Check the port, and whether the hub is starting.',
   ],
   [
     'a certificate of its own',
@@ -356,7 +356,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /DEPTH_ZERO_SELF_SIGNED_CERT/,
     async () => [await web(await issue('localhost', [-1, 1], true))],
-    'The certificate of localhost is self-signed. If it is the right one, pass it as the authority (--ca).',
+    'The certificate of localhost is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (--ca).',
   ],
   [
     'a certificate of an unknown authority',
@@ -364,7 +364,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /UNABLE_TO_VERIFY/,
     async () => [await web(localhost)],
-    'The certificate of localhost comes from an authority that is not known here. Pass the authority’s certificate (--ca), or let the server send the whole chain.',
+    'The certificate of localhost comes from an authority that is not known here. Pass the certificate (--ca) that the hub’s operator gives you, or let the server send the whole chain.',
   ],
   [
     'a certificate for another name',
@@ -380,7 +380,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_HAS_EXPIRED/,
     async () => [await web(await issue('localhost', [-30, -1])), ...CA, ...SOON],
-    'The certificate of localhost has expired. Renew it, or set the clock of this machine, which says DAY 0. It is valid from DAY -30 to DAY -1.',
+    'The certificate of localhost, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says DAY 0. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
     'a certificate that is not valid yet',
@@ -388,7 +388,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_NOT_YET_VALID/,
     async () => [await web(await issue('localhost', [1, 30])), ...CA, ...SOON],
-    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0. It is valid from DAY 1 to DAY 30.',
+    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0. The certificate is valid from DAY 1 to DAY 30.',
   ],
   [
     'a web server',
@@ -412,7 +412,7 @@ const FAULTS: readonly (readonly [
     'access-refused',
     /^HTTP_401$/,
     async () => [await web(localhost, 401), ...CA],
-    'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The server answered with HTTP 401.',
+    'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The answer was HTTP 401, which may also come from a server in front of the hub, such as a firewall.',
   ],
   [
     'a proxy without its hub',
@@ -651,7 +651,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_HAS_EXPIRED/,
     async () => [mqtt(urlOf(await web(await issue('localhost', [-30, -1])), 'mqtts')), ...CA],
-    'The certificate of localhost has expired. Renew it, or set the clock of this machine, which says DAY 0. It is valid from DAY -30 to DAY -1.',
+    'The certificate of localhost, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says DAY 0. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
     'a hub that hangs up after the upgrade',
@@ -776,7 +776,7 @@ const FAULTS: readonly (readonly [
     'access-refused',
     /^HTTP_401$/,
     async () => [await web(localhost, 401, 'https'), ...CA],
-    'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The server answered with HTTP 401.',
+    'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The answer was HTTP 401, which may also come from a server in front of the hub, such as a firewall.',
   ],
 ];
 
@@ -881,7 +881,10 @@ test('shows on a terminal that it derives the PSK, and removes that', async () =
   assert.is(code, 0, stdout);
   const [bars, rest] = stdout.split('\r\u001b[Kok ');
   assert.ok(bars!.includes('█ deriving the pre-shared key'), JSON.stringify(bars));
-  assert.match(rest!, /^ {4}address .*\r\nNo fault was found\.\r\n$/s);
+  assert.match(
+    rest!,
+    /^ {4}address .*\r\nAll steps that were tried have passed\. Not tried: session\.\r\n$/s,
+  );
 });
 
 test('names the way out of an old hub, and its versions', async () => {
@@ -904,7 +907,7 @@ test('says which clock is wrong when a certificate is not valid now', async () =
   }
   const { validFrom, validTo } = new X509Certificate(expired.cert);
   const [from, to] = [validFrom, validTo].map((date) => new Date(date).toISOString().slice(0, 10));
-  assert.match(await textWith(await web(expired, 200)), `It is valid from ${from} to ${to}.`);
+  assert.match(await textWith(await web(expired, 200)), `The certificate is valid from ${from} to ${to}.`);
   const { now } = Date;
   Date.now = () => 1_262_304_000_000; // 2010, as a machine without a battery may think
   try {
@@ -1689,7 +1692,7 @@ test('gives up a connection that is not made in time', async () => {
     assert.equal(fault, {
       step: 'TCP',
       state: 'fault',
-      text: 'Nothing answered at 127.0.0.1:1 in time. Check the address, and whether a firewall blocks it.',
+      text: 'Nothing answered at 127.0.0.1:1 in time. Check whether the hub is switched on, the address, and whether a firewall blocks it.',
       code: 'not-reachable',
       platform_code: 'ETIMEDOUT',
     });

@@ -429,8 +429,13 @@ const ROWS: readonly Row[] = [
       platformCodes: [undefined],
     },
     { what: 'another access key', port: answers(401), code: 'access-refused', platformCodes: ['HTTP_401'] },
-    { what: 'another access key', port: answers(403), code: 'access-refused', platformCodes: ['HTTP_403'] },
-    { what: 'another access key', port: hub([]), code: 'access-refused', platformCodes: [undefined] },
+    {
+      what: 'another access key (403)',
+      port: answers(403),
+      code: 'access-refused',
+      platformCodes: ['HTTP_403'],
+    },
+    { what: 'another access key (1008)', port: hub([]), code: 'access-refused', platformCodes: [undefined] },
     { what: 'a hub that says nothing', port: sockets(() => {}), code: 'timeout', platformCodes: [undefined] },
     {
       what: 'a hub of protocol 1',
@@ -603,6 +608,7 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
     (code) => ['not-a-hub', code, 'wss', /redirects to another address \(HTTP 30\d\)/] as const,
   ),
   ['not-a-hub', 'HTTP_400', 'wss', /does not accept the WebSocket request \(HTTP 400\)/],
+  ['not-a-hub', 'HTTP_400', 'https', /rejected the request \(HTTP 400\)/],
   ['not-a-hub', 'HTTP_404', 'wss', /no hub under this address \(HTTP 404\)/],
   ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],
   ['not-a-hub', 'HTTP_426', 'wss', /does not accept the WebSocket request \(HTTP 426\)/],
@@ -618,10 +624,15 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-a-hub', undefined, 'mqtt', /does not answer as a broker does/],
   ['not-reachable', 'ECONNREFUSED', 'wss', /^Nothing listens at HOST:1\..*whether the hub is running/],
   ['not-reachable', 'ECONNREFUSED', 'mqtt', /^Nothing listens at HOST:1\..*whether the broker is running/],
-  ['not-reachable', 'ECONNRESET', 'wss', /before TLS was agreed.*whether the hub is starting/],
-  ['not-reachable', 'ECONNRESET', 'mqtt', /if it has TLS, the address must start with mqtts:/],
-  ['not-reachable', 'ECONNRESET', 'https', /before TLS was agreed.*whether the hub is starting/],
-  ['not-reachable', 'ECONNRESET', 'mqtts', /before TLS was agreed.*whether the broker is starting/],
+  ['not-reachable', 'ECONNRESET', 'wss', /without an answer.*whether the hub is starting/],
+  ['not-reachable', 'ECONNRESET', 'mqtt', /without an answer.*whether the broker allows a will/],
+  ['not-reachable', 'ECONNRESET', 'https', /without an answer.*whether the hub is starting/],
+  [
+    'not-reachable',
+    'ECONNRESET',
+    'mqtts',
+    /without an answer.*the account, and whether the broker allows a will/,
+  ],
   ['not-reachable', 'ECONNRESET', 'ws', /if it has TLS, the address must start with wss:/],
   ['not-a-hub', 'ECONNREFUSED', 'wss', /does not answer as a hub does \(ECONNREFUSED\)/],
   [
@@ -846,7 +857,7 @@ test('the sentences for a broker over a WebSocket name no hub', () => {
     ['not-a-hub', 'ETIMEDOUT', /whether the broker there is hanging/],
     ['not-reachable', 'HTTP_502', /whether the broker behind it is running/],
     ['not-reachable', 'ECONNREFUSED', /whether the broker is running/],
-    ['not-reachable', 'ECONNRESET', /whether the broker is starting/],
+    ['not-reachable', 'ECONNRESET', /whether the broker allows a will/],
   ] as const) {
     const sentence = sentenceOfCause({ cause, platformCode }, place);
     assert.match(sentence, pattern);

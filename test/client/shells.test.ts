@@ -880,7 +880,7 @@ test('mqtt: says that the broker admits a client whose hub is silent', async () 
   assert.is(told[0]!.code, 'timeout');
   assert.match(
     told[0]!.tell,
-    /^The broker at localhost\S* admits this client, but the hub does not answer\. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key\.$/,
+    /^The hub does not answer through the broker at localhost\S*\. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key\.$/,
   );
 });
 
