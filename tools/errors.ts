@@ -104,6 +104,17 @@ function addEvents(index: Index): void {
     for (const code of ['message-too-long', 'frame-too-long', 'nonce-exhausted'])
       note(`RemoteError ${code}`, 'close', role);
   }
+  for (const { type, role, tests } of readVectorFile('tables').testGroups as never[] as {
+    type: string;
+    role: string;
+    tests: { error: string }[];
+  }[]) {
+    if (type === 'Ending') for (const { error } of tests) note(`RemoteError ${error}`, 'ended', role);
+  }
+  // Those of choices, which no vector shows.
+  for (const code of ['envelope-too-large', 'handshake-before-hello', 'unknown-hub', 'text-after-ready'])
+    note(`RemoteError ${code}`, 'close', 'client');
+  for (const code of ['no-hello', 'bad-hello']) note(`RemoteError ${code}`, 'hello', 'hub');
   note('LocalError static-key-fresh', 'static-key-fresh', 'client');
   for (const fault of ['not-readable', 'not-writable', 'not-private', 'replaced'])
     index.add(`LocalError keyring-${fault}`, '`hub-protocol-client`');

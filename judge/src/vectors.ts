@@ -49,9 +49,7 @@ const read = new Map<string, VectorFile>();
 export function readVectorFile(name: string): VectorFile {
   const known = read.get(name);
   if (known !== undefined) return known;
-  const text = readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8');
-  // A reviver sees every value of the megabytes, and most files need none.
-  const file = JSON.parse(text, text.includes('"longText"') ? withText : undefined);
+  const file: VectorFile = JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
   read.set(name, file);
   return file;
 }
@@ -67,21 +65,6 @@ export function refusalCodes(): ReadonlySet<string> {
     }),
   );
   return codes;
-}
-
-/** A step of a session with its `longText` expanded. */
-function withText(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('longText' in value)) return value;
-  const { longText, ...step } = value as { longText: LongText };
-  return { ...step, text: longText.start + longText.repeated.repeat(longText.times) + longText.end };
-}
-
-/** A text that contains a part many times. */
-interface LongText {
-  readonly start: string;
-  readonly repeated: string;
-  readonly times: number;
-  readonly end: string;
 }
 
 /** The rules that name a flag, a type of group or a tcId, by file and name. */

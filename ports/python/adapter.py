@@ -19,6 +19,7 @@ from client_link import ClientLink, Keyring
 from connection_policy import ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
+from question_scheduler import Scheduler
 
 warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
 unhex = bytes.fromhex
@@ -88,6 +89,8 @@ def respond(request):
             return decoded(*decode_binary(unhex(message), request.get("maxInflated", protocol.MAX_MESSAGE)))
         case {"op": "policy", "options": options, "random": random, "steps": steps}:
             return connect(options, random, steps)
+        case {"op": "schedule", "options": options, "steps": steps}:
+            return {"results": schedule(options, steps)}
         case {"op": "link", "options": options, "steps": steps} if "staticKey" in options and "paced" not in options:
             return {"results": live(options, steps)}
     return {"declined": True}
@@ -118,61 +121,95 @@ def connect(options, random, steps):
     return {"results": [calls[step["do"]](step) for step in steps]}
 
 
+def schedule(options, steps):
+    """The results of a scheduler."""
+    scheduler = Scheduler(options.get("sessionId"), options.get("deadlines", {}), options.get("saysHandled"))
+    calls = {
+        "request": lambda step: scheduler.request(step["envelope"], step["at"], step.get("timeout", float("inf"))),
+        "receive": lambda step: scheduler.receive(step["message"], step["at"]),
+        "note-sent": lambda step: scheduler.note_sent(step["at"]) or [],
+        "expire": lambda step: scheduler.expire(step["at"]),
+        "cancel": lambda step: scheduler.cancel(step["requestId"], step["at"]),
+        "closed": lambda step: scheduler.closed(),
+    }
+    results = []
+    for step in steps:
+        decisions = [decision_in_json(**decision) for decision in calls[step["do"]](step)]
+        due = scheduler.next_deadline()
+        deadline = None if due is None else max(0, due - step["at"])
+        results.append({"decisions": decisions, "deadline": deadline, "saysHandled": scheduler.says_handled})
+    return results
+
+
+def decision_in_json(do, envelope=None, message={}, **fields):
+    return {"do": do, **message, **fields}
+
+
 def live(options, steps):
     """The results of a link."""
     keys, draws = iter(options["ephemeralKeys"]), iter(options["random"])
-    keyring = keyring_of(options)._replace(provisioned=frozenset(options.get("provisioned", [])))
+    link = open_link(options, lambda: next(draws), lambda: next(keys))
+    return [link_step(link, **step) for step in steps]
 
-    def draw():
-        drawn = next(draws)
-        if drawn is None:
+
+def open_link(options, draw, ephemeral_key):
+    """`draw` and `ephemeral_key` return the next of the options' random bytes."""
+
+    def drawn():
+        bytes = draw()
+        if bytes is None:
             raise Refused("crypto-failed")
-        return unhex(drawn)
+        return unhex(bytes)
 
-    link = ClientLink(
+    return ClientLink(
         site_id=options["siteId"],
         static_key=unhex(options["staticKey"]),
-        keyring=keyring,
+        keyring=keyring_of(options)._replace(provisioned=frozenset(options.get("provisioned", []))),
         suites=protocol.SUITES[:1],
-        draw=draw,
-        ephemeral_key=lambda: unhex(next(keys)),
+        draw=drawn,
+        ephemeral_key=lambda: unhex(ephemeral_key()),
         policy=options.get("policy", {}),
         has_questions=options.get("questions", False),
         is_shared=options.get("shared", False),
         trusts_new_hubs=options.get("trust") != "pinned-only",
     )
 
-    def input_of(at, do, error=None, **step):
-        data = unhex(step["bytes"]) if "bytes" in step else step.get("text", step.get("message"))
-        match do:
-            case "received":
-                return link.received(step["connection"], data, at)
-            case "opened":
-                return link.opened(step["connection"], at)
-            case "closed":
-                closing = {name: step[name] for name in ("code", "status", "reason", "cause") if name in step}
-                return link.closed(step["connection"], at, step.get("retryAfter", 0), error, **closing)
-            case "stored":
-                return link.stored(at, error, keyring_of(step["keyring"]) if "keyring" in step else None)
-            case "derived":
-                return link.derived(step["derivation"], at, unhex(step["psk"]) if "psk" in step else None, error)
-            case "ask":
-                return link.ask(step["envelope"], at, *[step[name] for name in ["timeout"] if name in step])
-            case "cancel":
-                return link.cancel(step["requestId"], at)
-            case "send":
-                return link.send(data, at)
-            case "change":
-                return link.change(Keyring.without_psks, at)
-            case "computed":
-                return link.wake(at)  # nothing was ordered to be computed
-        return getattr(link, do)(at)
 
-    def result_of(step):
-        orders = [order_in_json(order) for order in input_of(**step)]
+def link_step(link, **step):
+    """The result of a step."""
+
+    def result():
+        orders = [order_in_json(order) for order in link_input(link, **step)]
         return {"orders": orders, "deadline": link.deadline, "state": link.state}
 
-    return [attempt(lambda: result_of(step)) for step in steps]
+    return attempt(result)
+
+
+def link_input(link, at, do, error=None, **step):
+    data = unhex(step["bytes"]) if "bytes" in step else step.get("text", step.get("message"))
+    match do:
+        case "received":
+            return link.received(step["connection"], data, at)
+        case "opened":
+            return link.opened(step["connection"], at)
+        case "closed":
+            closing = {name: step[name] for name in ("code", "status", "reason", "cause") if name in step}
+            return link.closed(step["connection"], at, step.get("retryAfter", 0), error, **closing)
+        case "stored":
+            return link.stored(at, error, keyring_of(step["keyring"]) if "keyring" in step else None)
+        case "derived":
+            return link.derived(step["derivation"], at, unhex(step["psk"]) if "psk" in step else None, error)
+        case "ask":
+            return link.ask(step["envelope"], at, *[step[name] for name in ["timeout"] if name in step])
+        case "cancel":
+            return link.cancel(step["requestId"], at)
+        case "send":
+            return link.send(data, at)
+        case "change":
+            return link.change(Keyring.without_psks, at)
+        case "computed":
+            return link.wake(at)  # nothing was ordered to be computed
+    return getattr(link, do)(at)
 
 
 def keyring_of(fields):

@@ -443,7 +443,8 @@ class ClientLink:
         """Seals a message and writes it. Returns whether that could be done."""
         try:
             is_binary = isinstance(message, bytes)
-            sealed = self.session.send("binary", message) if is_binary else self.session.send("json", json.dumps(message))
+            text = message if is_binary else json.dumps(message, separators=(",", ":"))
+            sealed = self.session.send("binary" if is_binary else "json", text)
         except Refused as refused:
             on_error(refused.code)
             return False

@@ -24,7 +24,7 @@ def write_envelope(kind, payload):
     envelope = {"msg_type": kind, "payload": payload, "metadata": {}, "route": []}
     if kind != "shake":
         envelope.update(node=None, target_site_id=None, target_pubkey=None, source_peer=None)
-    return protocol.write_json(envelope)
+    return protocol.write_json(envelope, is_canonical=False)
 
 
 def classify(kind, payload):

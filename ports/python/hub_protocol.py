@@ -87,15 +87,19 @@ def encode(text):
         raise Refused("lone-surrogate")
 
 
-def write_json(value):
-    """The canonical form: keys in order of code points, which is how Python compares strings, and no white space."""
+def write_json(value, is_canonical=True):
+    """The canonical form: keys in order of code points, which is how Python compares strings, and no white space.
+
+    Otherwise keys stay in their order, and all text is ASCII.
+    """
     if isinstance(value, Number):
         return value.token
     if isinstance(value, list):
-        return "[" + ",".join(write_json(item) for item in value) + "]"
+        return "[" + ",".join(write_json(item, is_canonical) for item in value) + "]"
     if isinstance(value, dict):
-        return "{" + ",".join(write_json(key) + ":" + write_json(value[key]) for key in sorted(value)) + "}"
-    return json.dumps(value, ensure_ascii=False)
+        fields = [(write_json(key, is_canonical), value[key]) for key in (sorted(value) if is_canonical else value)]
+        return "{" + ",".join(f"{key}:{write_json(inner, is_canonical)}" for key, inner in fields) + "}"
+    return json.dumps(value, ensure_ascii=not is_canonical)
 
 
 def canonical_json(value):

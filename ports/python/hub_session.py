@@ -167,7 +167,7 @@ class ClientSession(Session):
             if len(key) != protocol.KEY:  # an unreadable pin does not mean that the hub was never seen
                 raise Refused("bad-argument")
         self.state = "awaiting-hello"
-        self.own_hello = {"pubkey": None, "site_id": site_id, **hello}
+        self.site_id, self.own_hello = site_id, hello
         self.suites, self.pins, self.psks, self.patterns, self.suspects = suites, pins, psks, patterns, suspects
         self.trusts_new_hubs, self.key_is_fresh = trusts_new_hubs, key_is_fresh
         self.replaces_pins = replaces_pins and trusts_new_hubs
@@ -277,7 +277,7 @@ class ClientSession(Session):
         handshake_hash = self.handshake.handshake_hash
         self.establish()
         self.state = "ready"
-        hello = {"session": {"session_id": handshake_hash[:16].hex()}, **self.own_hello}
+        hello = {"pubkey": None, "session": {"session_id": handshake_hash[:16].hex()}, "site_id": self.site_id, **self.own_hello}
         for message in self.seal("json", protocol.encode(write_envelope("hello", hello))):
             yield event("transmit", bytes=message)
         session_id = hello["session"].get("session_id") if isinstance(hello["session"], dict) else None
@@ -429,4 +429,4 @@ def read_hello(message):
     texts = [payload.get(field) for field in ("site_id", "pubkey")]
     if not isinstance(payload.get("session"), dict) or not all(text is None or isinstance(text, str) for text in texts):
         return event("hello", error="bad-hello")
-    return event("hello", payload=protocol.write_json(payload))
+    return event("hello", payload=protocol.write_json(payload, is_canonical=False))

@@ -85,9 +85,9 @@ class Question:
 
 
 class Scheduler:
-    def __init__(self, session_id):
-        self.session_id, self.questions = session_id, []
-        self.says_handled = None  # whether the hub says that it is done; None if that is not known
+    def __init__(self, session_id, deadlines={}, says_handled=None):
+        self.session_id, self.deadlines, self.questions = session_id, {**DEADLINES, **deadlines}, []
+        self.says_handled = says_handled  # whether the hub says that it is done; None if that is not known
         self.unhandled = {}  # by session, the question that ended after speech although the hub has not said so
 
     def request(self, envelope, now, timeout=float("inf")):
@@ -142,11 +142,10 @@ class Scheduler:
         return question.until if question.sent_at is None else min(question.until, question.since + self.patience(question))
 
     def patience(self, question):
-        if question.state == "waiting":
-            return DEADLINES["idle"]
-        if question.state != "speaking" or question.asks or self.says_handled is False:
-            return DEADLINES[question.state]
-        return DEADLINES["idle" if self.says_handled else "unsure"]
+        state = "idle" if question.state == "waiting" else question.state
+        if state == "speaking" and not question.asks and self.says_handled is not False:
+            state = "idle" if self.says_handled else "unsure"
+        return self.deadlines[state]
 
     def cancel(self, id, now):
         return self.finish([each for each in self.questions if each.id == id], "stop", now)

@@ -554,7 +554,7 @@ const appliesTo = (profile: Profile) => listTasks().filter((task) => applies(tas
 
 test('a minimal client is asked for nothing of a hub, of KKpsk0, of AESGCM and of the PSK', () => {
   const tasks = appliesTo(profileOf('minimal-client'));
-  assert.ok(tasks.length > 1000);
+  assert.ok(tasks.length > 800);
   for (const { operation, test, pattern, suite } of tasks) {
     assert.is.not(operation, 'psk');
     assert.is.not(test.steps?.[0].role, 'hub');
@@ -621,7 +621,7 @@ test('sends only the tests that apply, as the adapter says', async () => {
     only: ['session', 'psk'],
     onProfile,
   });
-  assert.ok(outside > 300 && verdicts.length > 300);
+  assert.ok(outside > 200 && verdicts.length > 200);
   assert.not.ok(asked.includes('client'));
 });
 

@@ -6,6 +6,9 @@
 
 import sys
 import unittest
+from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[2] / "ports" / "python"))  # the one model of sessions, policies, links and schedules
 
 import argon2id
 import canonical_json

@@ -15,18 +15,13 @@ SCHEMES = [
     ("ws", 80, "wss", 443),
     ("wss", 443, "wss", 443),
 ]
-OTHER_SCHEMES = ["tcp", "http", "https", "ftp", "tls", "mqtt+ssl"]
 # Endpoint and `tls`, and the URL, port and TLS that follow.
 SPELLINGS = [
     ("MQTT://broker.example", False, "mqtt://broker.example", 1883, False),
     ("MqttS://broker.example", False, "mqtts://broker.example", 8883, True),
     ("SSL://broker.example", False, "ssl://broker.example", 8883, True),
     ("WS://broker.example", True, "wss://broker.example", 443, True),
-    ("mqtt://broker.example", "yes", "mqtts://broker.example", 8883, True),
-    ("mqtt://broker.example", "off", "mqtt://broker.example", 1883, False),
     ("mqtt://broker.example", None, "mqtt://broker.example", 1883, False),
-    *(("mqtt://broker.example", word, "mqtts://broker.example", 8883, True) for word in ["on", "1", "true", "ON"]),
-    *(("mqtt://broker.example", word, "mqtt://broker.example", 1883, False) for word in ["no", "0", "false", "OFF"]),
 ]
 PORTS = [1, 1883, 8883, 65535]
 # Endpoint, and the URL, host and port that follow.
@@ -51,15 +46,7 @@ BAD_URLS = [
     "mqtts:broker.example",
     "mqtts:/broker.example",
     "mqtts://",
-    "mqtts://:8883",
     "mqtts:///mqtt",
-    "mqtts://broker example",
-    "mqtts://2001:db8::1",
-    "mqtts://[2001:db8::1",
-    "mqtts://broker.example:0",
-    "mqtts://broker.example:65536",
-    "mqtts://broker.example:-1",
-    "mqtts://broker.example:8883x",
     "mqtts://user:password@broker.example",
     "mqtts://user@broker.example",
     "mqtts://@broker.example",
@@ -94,51 +81,26 @@ def endpoints():
         tests.append(connects("Port", plain, f"{url}:4433", 4433, is_secure))
         tests.append(connects("Port", {**plain, "tls": True}, f"{secure_url}:4433", 4433, True))
     for endpoint, tls, url, port, is_secure in SPELLINGS:
-        flags = "Tls Word" if isinstance(tls, str) else "Tls"
-        tests.append(connects(flags, {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
+        tests.append(connects("Tls", {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
     for port in PORTS:
         url = f"mqtts://broker.example:{port}"
         tests.append(connects("Port", {**BROKER, "endpoint": url}, url, port, True))
     for endpoint, url, host, port in URLS:
         tests.append(connects("Url", {**BROKER, "endpoint": endpoint}, url, port, True, host))
-    for space in url_refusals.TRIMMED:
-        url, comment = BROKER["endpoint"], f"U+{ord(space):04X} around it"
-        spaced = {**BROKER, "endpoint": f"{space}{url}{space}"}
-        tests.append(connects("Url", spaced, url, 8883, True, comment=comment))
     for name in ALIASES["mqtt"]["endpoint"]:
         tests.append(connects("Alias", {name: BROKER["endpoint"]}, BROKER["endpoint"], 8883, True, comment=name))
     read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False}
     tests.append(connects("Tls", read, BROKER["endpoint"], 8883, True, comment="as read from an identity"))
-    return [*tests, *plaintext(), *bad_endpoints()]
-
-
-def plaintext():
-    tests, flag, error = [], "Plaintext", "plaintext-endpoint"
-    for scheme in ["mqtt", "ws"]:
-        mqtt = {**BROKER, "endpoint": f"{scheme}://broker.example"}
-        tests += [
-            refuses(f"{scheme}:, not allowed", flag, error, mqtt),
-            refuses(f"{scheme}:, expressly not allowed", flag, error, mqtt, allowPlaintext=False),
-        ]
-        for tls in [False, None, " on", "on ", "\ufeffon", "t", 2, [], {"enabled": True}]:
-            comment = f"{scheme}:, tls {json.dumps(tls)}, not allowed"
-            tests.append(refuses(comment, flag, error, {**mqtt, "tls": tls}))
-    for tls in [" on", "maybe", 2]:
-        comment = f"mqtts:, tls {json.dumps(tls)}, which cannot be read"
-        tests.append(connects("Tls", {**BROKER, "tls": tls}, BROKER["endpoint"], 8883, True, comment=comment))
-    return tests
+    return [*tests, *bad_endpoints()]
 
 
 def bad_endpoints():
     tests = []
-    for scheme in OTHER_SCHEMES:
-        mqtt = {**BROKER, "endpoint": f"{scheme}://broker.example"}
-        tests.append(refuses(f"{scheme}:", "BadEndpoint", "bad-endpoint", mqtt))
-        tests.append(refuses(f"{scheme}:, tls true", "BadEndpoint", "bad-endpoint", {**mqtt, "tls": True}))
+    mqtts = {**BROKER, "tls": 2}
+    tests.append(connects("Tls", mqtts, BROKER["endpoint"], 8883, True, comment="mqtts:, tls 2, which cannot be read"))
     for url in dict.fromkeys([*BAD_URLS, *url_refusals.urls("mqtts", "broker.example"), "", " "]):
         comment = url_refusals.shown(url)
-        flag = url_refusals.flag_of(url)
-        tests.append(refuses(comment or "empty", flag, "bad-endpoint", {**BROKER, "endpoint": url}))
+        tests.append(refuses(comment or "empty", "BadEndpoint", "bad-endpoint", {**BROKER, "endpoint": url}))
     for mqtt in [None, [], "mqtts://broker.example"]:
         tests.append(refuses(f"{json.dumps(mqtt)} in place of an object", "WrongType", "identity-field", mqtt))
     for value in [1, ["mqtts://broker.example"], {}]:

@@ -85,34 +85,6 @@ NOT_WHITE_SPACE = [
     ("a no-break space after the value", "[1]\xa0"),
 ]
 
-DUPLICATES = [
-    ("the same key", [], '{"a":1,"a":2}'),
-    ("the same key and value", [], '{"a":1,"a":1}'),
-    ("not next to each other", [], '{"a":1,"b":2,"a":3}'),
-    ("once escaped", [], r'{"a":1,"\u0061":2}'),
-    ("by two escapes", [], r'{"\/":1,"\u002f":2}'),
-    ("once a surrogate pair, once literal", [], '{"\U0001f600":1,"\\ud83d\\ude00":2}'),
-    ("the empty key", ["EmptyContainer"], '{"":1,"":2}'),
-    ("in an object within an array", [], '[{"b":[{"a":1,"a":2}]}]'),
-    ("__proto__", ["PrototypeKey"], '{"__proto__":1,"__proto__":2}'),
-    ("__proto__ with objects", ["PrototypeKey"], '{"__proto__":{},"__proto__":{}}'),
-    ("constructor", ["PrototypeKey"], '{"constructor":1,"constructor":2}'),
-    ("with null first", [], '{"a":null,"a":1}'),
-]
-
-SURROGATES = [
-    ("a high surrogate alone", r'["\ud83d"]'),
-    ("a low surrogate alone", r'["\ude00"]'),
-    ("low before high", r'["\ude00\ud83d"]'),
-    ("two high ones and a low one", r'["\ud83d\ud83d\ude00"]'),
-    ("a letter between the two", r'["\ud83dx\ude00"]'),
-    ("an escaped backslash between the two", r'["\ud83d\\ude00"]'),
-    ("an escape that is no surrogate after the high one", r'["\ud83d\u0041"]'),
-    ("the last high one", r'["\udbff"]'),
-    ("the last low one", r'["\uDFFF"]'),
-    ("in a key", r'{"\ud83d":1}'),
-]
-
 BAD_UTF8 = [
     ("a byte that only continues", b"\x80"),
     ("a first byte without what must follow", b"\xc3"),
@@ -140,15 +112,11 @@ BAD_UTF8 = [
 TWO_FAULTS = [
     ("a key twice, then a comma too many", ["duplicate-key", "bad-json"], '{"a":1,"a":2,}'),
     ("a comma too many, then a key twice", ["bad-json", "duplicate-key"], '[{"a":1,},{"b":1,"b":2}]'),
-    ("a key twice, then half a surrogate pair", ["duplicate-key", "lone-surrogate"], r'{"a":1,"a":"\ud83d"}'),
-    ("half a surrogate pair, then a key twice", ["lone-surrogate", "duplicate-key"], r'{"a":"\ud83d","a":1}'),
     ("half a surrogate pair, then text after the value", ["lone-surrogate", "bad-json"], r'["\ud83d"]a'),
     ("a leading zero, then half a surrogate pair", ["bad-json", "lone-surrogate"], r'[01,"\ud83d"]'),
-    ("half a surrogate pair, twice as a key", ["lone-surrogate", "duplicate-key"], r'{"\ud83d":1,"\ud83d":2}'),
     ("65 arrays left open", ["json-depth", "bad-json"], "[" * 65),
     ("65 arrays, then a second value", ["json-depth", "bad-json"], "[" * 65 + "]" * 65 + "[]"),
     ("a second value of 65 arrays", ["bad-json", "json-depth"], "1 " + "[" * 65 + "]" * 65),
-    ("65 arrays around a key twice", ["json-depth", "duplicate-key"], "[" * 65 + '{"a":1,"a":2}' + "]" * 65),
 ]
 TWO_FAULTS_IN_BYTES = [
     ("not UTF-8, then a comma too many", ["bad-utf8", "bad-json"], b'["\xc3",]'),
@@ -194,11 +162,6 @@ def refused_bytes(comment, data):
 
 def groups():
     not_json = [refused(comment, ["NotJson"], "bad-json", text) for comment, text in NOT_JSON]
-    marked = "\ufeff[1]"
-    not_json += [
-        refused("a byte order mark", ["ByteOrderMark"], "bad-json", marked),
-        invalid("a byte order mark, in bytes", ["ByteOrderMark"], "bad-json", bytes=marked.encode().hex()),
-    ]
     not_json += [refused(comment, ["NotJson", "Whitespace"], "bad-json", text) for comment, text in NOT_WHITE_SPACE]
     utf8 = [refused_bytes(f"{comment}, in a text", b'["' + data + b'"]') for comment, data in BAD_UTF8]
     utf8 += [
@@ -206,31 +169,9 @@ def groups():
         refused_bytes("a first byte without what must follow, after the value", b"[1]\xc3"),
         refused_bytes("UTF-16 with a byte order mark", "\ufeff[1]".encode("utf-16-le")),
     ]
-    deep = [
-        ("65 arrays", "[" * 65 + "]" * 65),
-        ("65 objects", '{"a":' * 64 + "{}" + "}" * 64),
-        ("65 arrays and objects by turns", '[{"a":' * 32 + "[]" + "}]" * 32),
-        ("an empty array in the last of 64", '[0,{"a":' + "[" * 63 + "]" * 63 + "}]"),
-        ("10000 arrays", "[" * 10_000 + "]" * 10_000),
-    ]
     return [
         group("CanonicalJson", ["RFC 8259, by hand", files.PYTHON_JSON], not_json),
-        group(
-            "CanonicalJson",
-            ["RFC 7493, section 2.3, by hand"],
-            [refused(comment, ["DuplicateKey", *flags], "duplicate-key", text) for comment, flags, text in DUPLICATES],
-        ),
-        group(
-            "CanonicalJson",
-            ["RFC 7493, section 2.1, by hand", files.PYTHON_JSON],
-            [refused(comment, ["LoneSurrogate"], "lone-surrogate", text) for comment, text in SURROGATES],
-        ),
         group("CanonicalJson", ["RFC 3629, by hand", files.PYTHON_JSON], utf8),
-        group(
-            "CanonicalJson",
-            ["the cap of 64 open containers, by hand"],
-            [invalid(comment, ["Depth"], "json-depth", text=text) for comment, text in deep],
-        ),
         group(
             "CanonicalJson",
             ["RFC 8259, 7493 and 3629, by hand"],

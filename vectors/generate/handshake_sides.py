@@ -4,8 +4,6 @@ import warnings
 from dataclasses import dataclass
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-from noise.backends.default.diffie_hellmans import ED25519
-from noise.backends.default.keypairs import KeyPair25519
 from noise.connection import Keypair, NoiseConnection
 
 import files
@@ -61,8 +59,8 @@ def options(role, pattern, suite, prologue, keys):
     return Options(role, pattern, suite, prologue, keys["psk"], keys[role + "Static"], keys[role + "Ephemeral"], known)
 
 
-def start(options, x25519=None, **keypairs):
-    """A side ready for the first message, with another X25519 and other key pairs if given."""
+def start(options):
+    """A side ready for the first message."""
     side = NoiseConnection.from_name(f"Noise_{options.pattern}_{options.suite}".encode())
     side.set_as_initiator() if options.role == "init" else side.set_as_responder()
     side.set_prologue(options.prologue)
@@ -71,9 +69,6 @@ def start(options, x25519=None, **keypairs):
     side.set_keypair_from_private_bytes(Keypair.EPHEMERAL, options.ephemeralKey)
     if options.remoteStaticKey is not None:
         side.set_keypair_from_public_bytes(Keypair.REMOTE_STATIC, options.remoteStaticKey)
-    if x25519 is not None:
-        side.noise_protocol.dh_fn = x25519
-    side.noise_protocol.keypairs.update(keypairs)
     side.start_handshake()
     return side
 
@@ -87,18 +82,3 @@ def exchange(sides, payloads):
         messages.append(message)
     assert sides["init"].get_handshake_hash() == sides["resp"].get_handshake_hash()
     return messages
-
-
-class UncheckedX25519(ED25519):
-    """X25519 without the check that RFC 7748 recommends: a point of low order gives zeros."""
-
-    def dh(self, private_key, public_key):
-        try:
-            return bytes(32) if private_key is None else private_key.exchange(public_key)
-        except ValueError:
-            return bytes(32)
-
-
-def low_order_keypair(point):
-    """A public key without a private key. None is needed: every shared secret with it is zeros."""
-    return KeyPair25519(None, None, point)

@@ -19,9 +19,6 @@ NOTES = {
         "A field has been issued under several names. A failure most likely knows one of them, and reads the field as "
         "missing."
     ),
-    "Boolean": (
-        "A flag is a boolean, 1 or 0, or a word. A failure most likely reads every string that is not empty as true."
-    ),
     "Default": (
         "A field that was not issued has a default or is left out. MQTT is on where there are broker credentials. Access key "
         "and password are read as they were issued. A failure most likely requires the field, gives another default, or "
@@ -52,12 +49,6 @@ NOTES = {
         "What is shown of an identity contains no secret: no key, no password, no broker credentials, no topic, and "
         "no credentials in URLs; and no other string that contains one of these, also percent-encoded, in base64 or "
         "in hex. A failure most likely redacts by field name and forgets one, or shows whole URLs."
-    ),
-    "UnreadableField": (
-        "A field whose value has a type that cannot be read, or is out of range, counts as absent, and the identity "
-        "is still read. That goes for site_id too, which is a label. A string is a port if it has the port's digits "
-        "alone, without a sign, a point, a space or a leading zero; it is a flag if it is one of the words with "
-        "nothing around it, not even U+FEFF. A failure most likely converts the value, or refuses the identity."
     ),
     "UnknownField": (
         "Unknown fields are ignored, at every depth. A failure most likely refuses the identity."
@@ -145,11 +136,6 @@ def disclosures():
     return tests
 
 
-def is_choice(test):
-    """Whether a number is a string of digits or has a point or an exponent, which a port need not read."""
-    return re.search(r'"(?:default_port|qos)": ?(?:"|[0-9]+[.e])', test.get("text") or "") is not None
-
-
 def build():
     identities = [*identity_fields.values(), *identity_secrets.tests(), *refusals()]
     groups = [
@@ -159,9 +145,8 @@ def build():
         files.group("AuthorizedUrl", [files.SPECIFICATION, "Python base64 and urllib.parse"], authorization.tests()),
         files.group("Disclosure", [files.SPECIFICATION], disclosures()),
     ]
-    choices = ["Alias", "Authorization", "Boolean", "Plaintext", "Query", "UnreadableAddress", "UnreadableField", "UrlSyntax", "UserAgent"]
     description = (
         "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
         "people are told that they talk to an AI."
     )
-    files.write("identity", description, NOTES, groups, choices, is_choice)
+    files.write("identity", description, NOTES, groups, ["Alias"])

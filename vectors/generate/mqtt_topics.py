@@ -3,7 +3,6 @@
 import brokers
 import files
 import topics
-import url_refusals
 
 NOTES = {
     "AccessKey": (
@@ -47,10 +46,6 @@ NOTES = {
         "is all that can be checked. An implementation that accepts others can be sent to another client's topics; a "
         "failure most likely compares beginnings of strings."
     ),
-    "Plaintext": (
-        "An address without TLS is refused, unless allowPlaintext says that it will do. A `tls` that cannot be read, "
-        "such as one with a space, counts as absent. A failure most likely sends the password in the clear."
-    ),
     "Port": (
         "The port is the one in the address, or the default of the resulting scheme. A failure most likely uses the "
         "default of the scheme in the address."
@@ -79,11 +74,6 @@ NOTES = {
         "The URL to connect to has the scheme in lower case, brackets around an IPv6 address, which `host` has not, "
         "and a path for WebSockets only, without a slash at its end. A failure most likely normalizes more, or less."
     ),
-    "UrlSyntax": url_refusals.NOTE,
-    "Word": (
-        "A flag may also be one of the words 1, true, yes and on, or 0, false, no and off, in either case. A failure most "
-        "likely knows only some of them."
-    ),
     "WrongType": (
         "A field of the wrong type is refused where it is needed. A failure most likely converts it into a level of a "
         "topic."
@@ -102,12 +92,6 @@ CHARACTERS = ["MQTT 5.0, section 4.7", "thalovant/thalovant-node-sdk b65f11a, sr
 CLIENT_IDS = [f"{EMBEDDED_C} 914506e, include/thalovant/topics.h and tests/test_topics.c"]
 
 
-def is_choice(test):
-    """Whether a flag is a word, which a port need not read."""
-    mqtt = test["mqtt"] if isinstance(test.get("mqtt"), dict) else {}
-    return isinstance(mqtt.get("tls"), str) or (isinstance(mqtt.get("hash_topics"), str) and "error" not in test)
-
-
 def build():
     groups = [
         files.group("Topics", CURRENT_LAYOUT, topics.derived()),
@@ -120,4 +104,4 @@ def build():
         files.group("Presence", CURRENT_LAYOUT, topics.presences()),
     ]
     description = "MQTT: topics derived and issued, addresses of brokers, client ids, presence."
-    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId", "Plaintext", "UrlSyntax"], is_choice)
+    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId"])

@@ -1,24 +1,16 @@
 """One end of a protocol 3 connection: noiseprotocol over cryptography (OpenSSL), with fixed keys."""
 
-import copy
 import hashlib
 import json
 import warnings
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
-from noise.backends.default.keypairs import KeyPair25519
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from noise.connection import Keypair, NoiseConnection
 
 import files
 
 warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
-SOURCE = [files.package("noiseprotocol"), files.package("cryptography"), files.PYTHON_JSON, files.SPECIFICATION]
-# Points with which every shared secret is zeros (Wycheproof's x25519_test.json has more of them).
-LOW_ORDER_POINTS = {
-    "zero": bytes(32),
-    "one": bytes([1]) + bytes(31),
-    "a point of order 8": bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
-}
+SOURCE = [files.package("noiseprotocol"), files.package("cryptography"), files.PYTHON_JSON, "ports/python, from the specification"]
 
 
 def public_key(private):
@@ -58,12 +50,6 @@ class Keys:
         )
         self.client_public, self.hub_public = public_key(self.client_static), public_key(self.hub_static)
 
-    def with_hub(self, static, ephemeral, psk):
-        """The same client, with another hub and PSK."""
-        other = copy.copy(self)
-        other.hub_static, other.hub_ephemeral, other.psk, other.hub_public = static, ephemeral, psk, public_key(static)
-        return other
-
 
 class End:
     """One end, from its first handshake message to its transport messages."""
@@ -94,13 +80,5 @@ class End:
         return self.noise.noise_protocol.cipher_state_encrypt.k
 
     @property
-    def handshake_hash(self):
-        return self.noise.get_handshake_hash()
-
-    def use_low_order_point(self, key, point):
-        """Uses a point of low order as `e` or `s`, and computes with zeros, like an accomplice who checks nothing."""
-        protocol = self.noise.noise_protocol
-        handshake = protocol.handshake_state
-        setattr(handshake, key, KeyPair25519(None, X25519PublicKey.from_public_bytes(point), point))
-        exchange = protocol.dh_fn.dh
-        protocol.dh_fn.dh = lambda private, public: exchange(private, public) if private else bytes(32)
+    def receiving_key(self):
+        return self.noise.noise_protocol.cipher_state_decrypt.k

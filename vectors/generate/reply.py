@@ -36,7 +36,6 @@ NOTES = {
         "A request id decides, under three names in three places. A failure most likely looks in one, or lets a "
         "session id overrule it."
     ),
-    "ReturnedSession": "The reply names the session as the hub did, else as declared; an id of blanks names none.",
     "SessionFallback": (
         "Without a request id the session decides, and without both it is not ours. A failure most likely takes what "
         "names neither."

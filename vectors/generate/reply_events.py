@@ -187,13 +187,6 @@ def ids():
     undeclared = {"request": {"sessionId": None}, "session": None}
     return tests + [
         ignores("no id, a session that was not declared", "SessionFallback", named(at("sess-1")), **undeclared),
-        replies("the first that the hub named", "ReturnedSession",
-                [speak("One.", at(" ", **OWN)), speak("Two.", at("n:a", **OWN)), speak("Three.", at("n:b", **OWN))],
-                "speaking", text="One. Two. Three.", raw=2, session="n:a"),
-        replies("none that counts", "ReturnedSession",
-                [speak("x", at("other", request_id="req-2")), speak("One."), HANDLED, speak("y", at("late", **OWN))],
-                text="One.", raw=1),
-        waits("none at all", "ReturnedSession", [HANDLED], "completed", raw=0, **undeclared),
     ]
 
 

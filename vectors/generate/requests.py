@@ -7,7 +7,6 @@ import reply
 import reply_content
 import reply_events
 import reply_recorded
-import reply_scheduler
 from files import SPECIFICATION, group
 
 SESSION_NAT = "thalovant-node-sdk test/session-nat.test.ts at 239f7abc0a9116ca5f4484a5b41e1095822db77d"
@@ -29,7 +28,7 @@ NOTES = {
     ),
     "Utterance": "A bus message in an envelope of eight fields. A failure most likely leaves out the empty ones.",
     **reply.NOTES,
-    **reply_scheduler.NOTES,
+    **reply_recorded.NOTES,
 }
 
 
@@ -54,16 +53,6 @@ def public_sessions():
 
 def sessions():
     return [
-        compares("a declared id with a colon, as it was", "Sessions", "a:b", "a:b", True),
-        compares("what follows the only colon", "Sessions", "b", "a:b", True),
-        compares("what follows a later colon", "Sessions", "b", "nonce:a:b", False),
-        compares("another session", "Sessions", "abc", "nonce:abd", False),
-        compares("another case", "Sessions", "abc", "nonce:ABC", False),
-        compares("a namespace on the wrong side", "Sessions", "nonce:abc", "abc", False),
-        compares("another namespace than the declared one", "Sessions", "n:abc", "m:abc", False),
-        compares("rewritten twice", "Sessions", "abc", "n:m:abc", False),
-        compares("an empty namespace", "Sessions", "abc", ":abc", True),
-        compares("a blank before it", "Sessions", "abc", "nonce: abc", False),
         compares("both empty", "BlankId", "", "", False),
         compares("both of blanks", "BlankId", "  ", "  ", False),
         compares("blanks, rewritten", "BlankId", " \t", "nonce: \t", False),
@@ -200,8 +189,7 @@ def build():
         group("Request", [SPECIFICATION], requests() + refused_requests()),
         *reply_events.groups(),
         *reply_content.groups(),
-        *reply_scheduler.groups(),
         *reply_recorded.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
-    files.write("requests", description, NOTES, groups, ["RequestScheduler", "ReturnedSession", "Sessions"])
+    files.write("requests", description, NOTES, groups, ["RequestScheduler", "Sessions"])

@@ -10,40 +10,7 @@ import session_transport as transport
 from files import AESGCM, CHACHAPOLY
 from peer import SOURCE
 from script import Client, Hub
-from tables import RULES
 
-CHOICES = [
-    "BadGreeting",
-    "CloseStatus",
-    "DefaultSession",
-    "FirstMessage",
-    "FreshKey",
-    "LatePsk",
-    "LatestHello",
-    "LocalError",
-    "LostSession",
-    "LowOrder",
-    "Marker",
-    "Message1Default",
-    "Message1Payload",
-    "Message2Length",
-    "Message2Noise",
-    "Message2TwoKeys",
-    "Message3Payload",
-    "NewHub",
-    "NodeIdLength",
-    "NotJson",
-    "NotUtf8",
-    "NumberToken",
-    "Order",
-    "PayloadFirst",
-    "Repeat",
-    "RequiredOffer",
-    "StoredPsk",
-    "TextAfterReady",
-    "UnknownHub",
-    "Verbatim",
-]
 NOTES = {
     "AfterFailure": (
         "A failure is final: nothing is answered any more, and closed() tells the first cause. A failure here, where "
@@ -52,10 +19,6 @@ NOTES = {
     "AstralKey": (
         "Keys above U+FFFF beside keys from U+E000 up: their order in the prologue is that of code points. Whoever "
         "sorts by UTF-16 unit binds something else."
-    ),
-    "BadGreeting": (
-        "A first message of a client that is not its HELLO, or a HELLO with fields of wrong types: told, and no "
-        "reason to end the session. What was no HELLO at all is a message like any other and follows."
     ),
     "BytesBeforeSession": (
         "MQTT does not tell text from bytes, so bytes before the session are JSON in UTF-8. A failure most likely "
@@ -78,18 +41,9 @@ NOTES = {
         "or none it was lost, and nothing is in doubt. A failure most likely reads a code without its phase, or takes 1000 "
         "or 1005 for a refusal, which costs the pin whenever a hub stops."
     ),
-    "CloseStatus": (
-        "An HTTP status of 401 or 403 is a refusal; any other status, and the close reason `connection_limit`, are a "
-        "pause that puts nothing in doubt. An implementation that fails most likely knows close codes only, and "
-        "redials at once."
-    ),
     "Damaged": (
         "A message with a bit changed, cut short or lengthened. Whoever accepts it checks no tag; another event most "
         "likely means that what was learned from a message was used before all of it was authenticated."
-    ),
-    "DefaultSession": (
-        "A client that was given no session names one with the first 16 bytes of the handshake hash. An implementation "
-        "that fails most likely sends an empty id, or the same id on each connection."
     ),
     "EmptyMessage": (
         "A message of no bytes is its marker alone, or a first and a final chunk. A failure most likely takes it for "
@@ -102,14 +56,6 @@ NOTES = {
     "FirstContact": (
         "XXpsk2 with a hub never seen, from HELLO to messages both ways. A failure before message 1 is most likely "
         "one of prologue or suite; at ready, of the order: pin, message 3, sealed HELLO, ready."
-    ),
-    "FirstMessage": (
-        "Message 1 of KKpsk0 may be a replay, so a hub is ready only when the client's first transport message has "
-        "opened. An implementation that fails most likely is ready after message 2."
-    ),
-    "FreshKey": (
-        "No hub has accepted the static key yet, and a pinned one refuses KKpsk0: it may have pinned another. An "
-        "implementation that fails most likely warns at every hub that is pinned, or not at all."
     ),
     "Greeting": (
         "A client's HELLO is its first transport message, whatever chunks it comes in, and only the first. A failure "
@@ -128,58 +74,13 @@ NOTES = {
         "the same key confirms the pin, and another one replaces it by default, once message 2 has opened. An implementation that "
         "fails most likely drops the pin at once, so that nobody learns of another key, or keeps using what failed."
     ),
-    "LatePsk": (
-        "A PSK given late or twice does nothing: deriving it takes longer than many connections. A failure most "
-        "likely starts the handshake anew."
-    ),
-    "LatestHello": (
-        "Before the HANDSHAKE the latest HELLO counts, for the node id and for the prologue. A failure most likely "
-        "kept the first, or mixed the two."
-    ),
-    "LocalError": (
-        "A mistake of the caller is refused and changes nothing. A failure most likely sends in clear, ends the "
-        "session, or uses a counter for what was never sent."
-    ),
     "LooksLikeJson": (
         "One transport message in 256 begins like a JSON object. An implementation that fails takes it for an envelope "
         "because of its first byte."
     ),
-    "LostSession": (
-        "A HELLO or an offer that arrives as bytes on an encrypted session: over MQTT a hub greets only a client that "
-        "it does not know. An implementation that fails takes it for a repeat, and then waits for ever."
-    ),
-    "LowOrder": (
-        "A public key with which the shared secret is zeros, in a message that is right if that goes unnoticed. "
-        "Whoever goes on does not check the result of X25519."
-    ),
-    "Marker": "Markers are 0x00 to 0x05, and every plaintext has one. Whoever goes on guesses what the peer meant.",
-    "Message1Default": (
-        "A field of message 1 that is absent or null has its default. A failure most likely demands every field."
-    ),
-    "Message1Payload": (
-        "The payload of message 1 is a JSON object, read for what it means: white space, order and unknown fields are "
-        "no matter, wrong types are. A failure most likely compares its bytes, or does not read it."
-    ),
     "Message2Payload": (
         "The payload of message 2 is JSON, canonical or not, or nothing at all; `encoding` is a text where it is "
         "given. A failure most likely demands one form of it, or does not read it."
-    ),
-    "Message2Length": (
-        "The payload of message 2 has 64 bytes at most, which is checked before it is opened. An implementation that "
-        "fails most likely opens what was made to open under many keys."
-    ),
-    "Message2Noise": (
-        "One ciphertext can be made to open under many PSKs, and is noise under all but one. So what opens and is no JSON "
-        "object ends as what does not open. An implementation that fails most likely has an error of its own for it, by "
-        "which an impostor tests many passwords with one message."
-    ),
-    "Message2TwoKeys": (
-        "One payload of message 2 that is a JSON object under two PSKs: an impostor of the hub can find such a text of 64 "
-        "bytes, and with more bytes one for more PSKs. An implementation that fails most likely has another limit, or none."
-    ),
-    "Message3Payload": (
-        "The payload of message 3 is opened, and not read. A failure most likely takes it for JSON, or demands that it "
-        "be empty."
     ),
     "MessageType": "Inbound, `handshake` is another name for `shake`. A failure most likely knows only one of the two.",
     "Messages": (
@@ -196,38 +97,9 @@ NOTES = {
         "accepts what it offered and nothing else. A failure most likely follows the other side's order, or trusts "
         "its choice."
     ),
-    "NewHub": (
-        "A hub that is not pinned although others are is reported by an event before anything is sent to it. An "
-        "implementation that fails most likely reports every new hub, or reports it too late."
-    ),
     "NodeId": (
         "The node id is any text that is not empty; salt and pin go by it as it came. A failure most likely trims it, "
         "looks it up in an object with a prototype, or goes on without one."
-    ),
-    "NodeIdLength": (
-        "A node id has 4096 bytes of UTF-8 at most. An implementation that fails most likely keeps whatever a stranger "
-        "sends, or counts characters."
-    ),
-    "NotJson": (
-        "A string that is sent as JSON must be JSON, and then leaves as it is. An implementation that fails most "
-        "likely sends what the peer cannot read, or writes the JSON anew."
-    ),
-    "NotUtf8": (
-        "A JSON message that is not UTF-8 is dropped, told, and no reason to end the session. A failure most likely "
-        "delivers it with replacement characters, or closes."
-    ),
-    "NumberToken": (
-        "Numbers are bound as the tokens they came as. A failure most likely went through a float, which turns 1.0 "
-        "into 1 and changes digits beyond 2^53."
-    ),
-    "Order": (
-        "HELLO, HANDSHAKE, message 1, message 2, message 3: an envelope that comes before its time, or that has no "
-        "place at all, ends the connection. A failure most likely has no states."
-    ),
-    "PayloadFirst": (
-        "The payload of message 2 is read before the pin is compared: it shows whether the hub knows the password, and a "
-        "text that opens and is no JSON object does not. An implementation that fails most likely compares first, and so "
-        "tells an impostor that one of many passwords was right."
     ),
     "PinEnforced": (
         "A pin counts under XXpsk2 too: a key that matches is not pinned again. A failure most likely pins at every "
@@ -253,19 +125,9 @@ NOTES = {
         "KKpsk0 with a pinned hub: two messages, nothing to pin, the sealed HELLO right after message 2. A failure "
         "most likely sends a third message, pins again, or seals message 2."
     ),
-    "Repeat": (
-        "A HELLO, HANDSHAKE or Noise message that the state does not wait for changes nothing in any state from the "
-        "HANDSHAKE on, as text or as bytes, whatever its `noise` field holds. After the handshake that holds for Noise "
-        "messages in either form, and for HELLO and offers as text alone. An implementation that fails most likely "
-        "starts over, feeds it to the handshake, or closes."
-    ),
     "Sequence": (
         "Transport messages open in the order in which they were sealed, once each, by the other side alone. Whoever "
         "accepts one out of turn tries several counters, or has one key for both directions."
-    ),
-    "RequiredOffer": (
-        "Every hub offers XXpsk2 and ChaChaPoly, so an offer without them is refused even by a client that could use the "
-        "rest. An implementation that fails most likely lets an impostor choose the cipher that it attacks."
     ),
     "SessionId": (
         "`ready` names the session id in the client's HELLO, or none if its session has none. An implementation that "
@@ -275,15 +137,6 @@ NOTES = {
         "`site_id` is the label as it was given, an empty one too. A failure most likely leaves an empty one out, writes null, or "
         "trims it."
     ),
-    "StoredPsk": (
-        "A PSK from the store is used without asking, if it is stored under the node id as it came. A failure most likely "
-        "asks nevertheless, or changes the node id before it looks."
-    ),
-    "TextAfterReady": (
-        "Text on an encrypted session that repeats nothing ends it, and so does an envelope that arrives as bytes. "
-        "Bytes that are no envelope are a transport message, and end the session as one. None of it is ever delivered: "
-        "an implementation that reads it lets anybody on the path speak for the peer."
-    ),
     "TwoFaults": (
         "An offer with several faults ends the connection, and any of them may be named. Whoever goes on checks too "
         "little."
@@ -292,16 +145,7 @@ NOTES = {
         "Fields that nobody knows are ignored, and bound like all others. A failure most likely wrote the payload "
         "anew from the fields it knows, or demands some of those."
     ),
-    "UnknownHub": (
-        "If only pinned hubs are trusted, a hub that is not pinned ends the session before anything is sent to it. "
-        "Names are compared exactly. An implementation that fails most likely asks for the PSK first, or trims names."
-    ),
     "UpperCaseHex": "Noise messages are hexadecimal digits of either case. A failure most likely knows only one.",
-    "Verbatim": (
-        "A JSON message is delivered as the text it came as: with its white space, escapes, number tokens and byte order "
-        "mark, even if it is not JSON. A failure most likely parses it and writes it again, or has a decoder that strips "
-        "the mark."
-    ),
     "WrongPsk": (
         "Another PSK shows under XXpsk2 in the payload of message 2: nothing may be pinned or sent then, and the PSK is to "
         "be derived again. A failure most likely blames the key, which is not proven yet."
@@ -319,7 +163,7 @@ def connected_hub(comment, flags, **options):
 
 def group(role, pattern, suite, *parts):
     tests = [test for part in parts for test in part]
-    return files.group("Session", [*SOURCE, RULES], tests, role=role, pattern=pattern, suite=suite)
+    return files.group("Session", SOURCE, tests, role=role, pattern=pattern, suite=suite)
 
 
 def build():
@@ -332,22 +176,13 @@ def build():
             client.choices(),
             client.bound_fields("XXpsk2"),
             client.forms(),
-            client.repeats("XXpsk2"),
             transport.messages(connected_client),
             transport.large_messages(connected_client),
-            client.local_errors(),
-            transport.local_errors(connected_client),
-            transport.sent_strings(connected_client),
-            client.trust("XXpsk2"),
-            client.stored_psks(),
-            client_failures.order(),
-            client_failures.untrusted(),
+            client.suspect_pins("XXpsk2"),
             client_failures.negotiations(),
             client_failures.wrong_secrets(),
             client_failures.two_faults(),
-            client_failures.payload_first(),
             client_failures.damages(),
-            client_failures.two_keys(),
             transport.failures(connected_client),
             ends.xx_client_ends(),
         ),
@@ -357,8 +192,7 @@ def build():
             CHACHAPOLY,
             client.connections("KKpsk0", CHACHAPOLY),
             client.bound_fields("KKpsk0"),
-            client.repeats("KKpsk0"),
-            client.trust("KKpsk0"),
+            client.suspect_pins("KKpsk0"),
             client_failures.kk_failures(),
             ends.kk_client_ends(),
         ),
@@ -372,12 +206,8 @@ def build():
             hub.choices(),
             hub.bound_fields("XXpsk2"),
             hub.forms(),
-            hub.repeats("XXpsk2"),
             hub.greetings(),
             transport.messages(connected_hub),
-            hub.local_errors("XXpsk2"),
-            transport.local_errors(connected_hub),
-            transport.sent_strings(connected_hub),
             hub_failures.negotiations(),
             hub_failures.xx_failures(),
             transport.failures(connected_hub),
@@ -389,9 +219,6 @@ def build():
             CHACHAPOLY,
             hub.connections("KKpsk0", CHACHAPOLY),
             hub.bound_fields("KKpsk0"),
-            hub.repeats("KKpsk0"),
-            hub.first_messages(),
-            hub.local_errors("KKpsk0"),
             hub_failures.kk_failures(),
             ends.hub_ends("KKpsk0"),
         ),
@@ -399,4 +226,4 @@ def build():
         group("hub", "KKpsk0", AESGCM, hub.connections("KKpsk0", AESGCM)),
     ]
     description = "Whole connections, message by message: what a client or a hub does with each."
-    files.write("session", description, NOTES, groups, CHOICES)
+    files.write("session", description, NOTES, groups)

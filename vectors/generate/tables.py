@@ -237,7 +237,6 @@ ENDINGS = {
         row("any other close", "HubNeverDials", reason="dropped", retry="never", error="dropped"),
     ],
 }
-RETRY_AFTER_DOUBT = "now"
 
 # What an error of the session itself means
 
@@ -409,47 +408,6 @@ def policy_state_row(state, input):
     next = POLICY_STATES[state].get(input)
     fields = {"ignored": True} if next is None else {"next": next}
     return row(f"{input} in {state}", "PolicyState", state=state, input=input, **fields)
-
-
-# What the other generators look up
-
-
-def close_kind(code=None, status=None, reason=None, cause=None):
-    """The kind of one of the closings in the table."""
-    given = {"code": code, "status": status, "reason": reason, "cause": cause}
-    closing = {name: value for name, value in given.items() if value is not None}
-    forms = [closing, code] if closing == {"code": code} else [closing]
-    return next(row["kind"] for row in CLOSINGS if any(form in row["closings"] for form in forms))
-
-
-def ending(role, close, state, pattern, heard, is_fresh=False):
-    """The row for a session that had not failed."""
-    for row in ENDINGS[role]:
-        if (
-            row.get("close", close) == close
-            and state in row.get("states", [state])
-            and row.get("pattern", pattern) == pattern
-            and row.get("heard", heard) == heard
-            and row.get("isFresh", is_fresh) == is_fresh
-        ):
-            return row
-
-
-def failure(role, error, is_established):
-    """The row for a session that had failed because of an error of its peer."""
-    for row in FAILURES[role]:
-        if (
-            row.get("error", error) == error
-            and row.get("isLocal", False) is False
-            and row.get("isEstablished", is_established) == is_established
-        ):
-            return row
-
-
-def outcome(role, state, input, form="text"):
-    """The states that may follow, an error, or None if nothing happens."""
-    row = TRANSITIONS[role][state]
-    return row[input] if input in row else row[f"{input} as {form}"]
 
 
 def build():

@@ -92,15 +92,6 @@ def derived_earlier():
         tests.append(earlier(comment, "HashedTopics", {**hashed, "access_key": key}, BASE, short_hash(key)))
     return [
         *tests,
-        earlier("hash_topics as a word", "HashedTopics Word", {**hashed, "hash_topics": "yes"}, BASE, HASH),
-        *(
-            earlier(f"hash_topics {json.dumps(word)}", "HashedTopics Word", {**hashed, "hash_topics": word}, BASE, HASH)
-            for word in ["on", "1", "true", "ON"]
-        ),
-        *(
-            earlier(f"hash_topics {json.dumps(word)}", "HashedTopics Word", {**hashed, "hash_topics": word}, BASE)
-            for word in ["off", "no", "0", "false"]
-        ),
         earlier("hash_topics and a prefix", "HashedTopics", {**hashed, "topic_prefix": "site"}, "site/hub-1", HASH),
         earlier("no access key", "AccessKey", {"hub_id": "hub-1"}, BASE, USER, BROKER),
         earlier("no access key, and hash_topics", "AccessKey", hashed, BASE, short_hash(USER), BROKER),

@@ -1,5 +1,5 @@
 /** Further breakages of the rules about what a program has at hand: identities, MQTT, requests and replies. */
-import { type Breakage, broken, chosen, same } from './breakage.ts';
+import { type Breakage, broken, same } from './breakage.ts';
 
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
@@ -9,7 +9,6 @@ const READ_IDENTITY = 'src/identity/read-identity.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
 const REDACT = 'src/identity/redact.ts';
 const DISCLOSURE = 'src/identity/disclosure.ts';
-const AUTHORIZED = 'src/identity/authorized-url.ts';
 const COLLECTOR = 'src/requests/reply-collector.ts';
 const SCHEDULER = 'src/requests/request-scheduler.ts';
 const HUB_EVENT = 'src/requests/hub-event.ts';
@@ -19,29 +18,6 @@ const ITEMS = 'src/requests/display-items.ts';
 
 export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   // Connecting
-  'P-170': [same('client-leaves-out-padding'), same('client-writes-base64url')],
-  'P-3': [
-    broken('a user agent may have a colon', [
-      AUTHORIZED,
-      "if (userAgent.indexOf(':') >= 0) {",
-      "if (userAgent === '') {",
-    ]),
-    broken('the other fields are dropped', [AUTHORIZED, 'fields.push(', 'fields.splice(0, fields.length,']),
-    broken('no slash follows the host', [AUTHORIZED, "(path === '' ? '/' : '')", "''"]),
-    broken('percent-encoded names are not read', [
-      AUTHORIZED,
-      "return decoded(field.split('=')[0]!);",
-      "return field.split('=')[0]!;",
-    ]),
-  ],
-  'P-5': [
-    same('plaintext-broker'),
-    broken('a plain address counts before one with TLS', [
-      ENDPOINT,
-      'if (endpoint?.tls) return endpoint;',
-      'if (endpoint) return endpoint;',
-    ]),
-  ],
 
   // Identity
   'P-124': [
@@ -54,29 +30,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       FIELDS,
       'if (fields[name] !== undefined && fields[name] !== null) return name;',
       'if (fields[name] !== undefined) return name;',
-    ]),
-  ],
-  'P-126': [
-    broken('a number may have leading zeros', [
-      FIELDS,
-      'String(Number(value)) === value',
-      '/^[0-9]+$/.test(value)',
-    ]),
-    broken('the case of words counts', [FIELDS, ': String(value).toLowerCase();', ': String(value);']),
-    broken('a QoS of 3 is read', [
-      'src/mqtt-topics/mqtt.ts',
-      'fields.integer(MQTT.qos, 0, 2)',
-      'fields.integer(MQTT.qos, 0, 3)',
-    ]),
-    broken('a port of 0 will do', [
-      READ_IDENTITY,
-      'IDENTITY.defaultPort, 1, 65535',
-      'IDENTITY.defaultPort, 0, 65535',
-    ]),
-    broken('a site id of another type is converted', [
-      READ_IDENTITY,
-      "siteId: fields.string(IDENTITY.siteId) ?? '',",
-      "siteId: String(fields.value(IDENTITY.siteId) ?? ''),",
     ]),
   ],
   'P-127': [
@@ -108,17 +61,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       ENDPOINT,
       'parts.port ?? identity.defaultPort',
       'identity.defaultPort',
-    ]),
-  ],
-  'P-129': [
-    broken('a backslash is accepted', [URLS, "|| url.indexOf('\\\\') >= 0", '']),
-    broken('white space inside is accepted', [URLS, 'if (colon < 0 || hasBlanks(url)', 'if (colon < 0']),
-    broken('a port of 0 is accepted', [URLS, '|| port === 0) return undefined', ') return undefined']),
-    broken('a port of any size is accepted', [URLS, 'return port <= 65535 ? port : 0;', 'return port;']),
-    broken('anything in brackets is an address', [
-      URLS,
-      "/^\\[[0-9a-f:.]+\\]$/i.test(host) && host.indexOf(':') > 0",
-      'true',
     ]),
   ],
   'P-130': [
@@ -241,15 +183,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'host',
     ]),
   ],
-  'P-140': [
-    broken('the key is cut before it is replaced', [
-      'src/mqtt-topics/client-id.ts',
-      'accessKey.replace(',
-      'accessKey.slice(0, MAX_CLIENT_ID_KEY).replace(',
-    ]),
-    broken('other characters are left out', ['src/mqtt-topics/client-id.ts', "/g, '-')", "/g, '')"]),
-    broken('dots stay', ['src/mqtt-topics/client-id.ts', '[^A-Za-z0-9_-]/g', '[^A-Za-z0-9_.-]/g']),
-  ],
   'P-141': [
     broken('the will is not retained', [
       'src/mqtt-topics/presence.ts',
@@ -304,14 +237,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'this.spoken.push(speech.speech)',
       'this.spoken.push(text)',
     ]),
-    chosen(
-      'a reply may name either session',
-      broken('the declared session id counts', [
-        COLLECTOR,
-        'this.returnedSession ?? this.declaredSession ?? null',
-        'this.declaredSession ?? this.returnedSession ?? null',
-      ]),
-    ),
     broken('images are left out', [
       ITEMS,
       "if (url !== undefined) items.push(mediaItem('image', url, image));",
@@ -351,8 +276,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-154': [
-    broken('a reply has 13 seconds', [SCHEDULER, 'idle: 60000', 'idle: 13000']),
-    broken('speech has half a second', [SCHEDULER, 'speaking: 250', 'speaking: 500']),
     broken('a request waits for its whole time in each state', [
       SCHEDULER,
       "if (state === 'waiting') return",
@@ -367,23 +290,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       COLLECTOR,
       'requestId === this.requestId || requestId === this.continues',
       'requestId === this.requestId',
-    ]),
-    broken('a cancelled request goes on', [
-      SCHEDULER,
-      'request.collector.stop();\n    return this.decide(at, [request]);',
-      'return [];',
-    ]),
-    broken('a message that was noted is refused at no time', [
-      SCHEDULER,
-      'this.mayBeRefused(assertTime(now, ',
-      'void (assertTime(now, ',
-    ]),
-  ],
-  'P-155': [
-    broken('a request that waited counts as sent', [
-      SCHEDULER,
-      'const wasSent = sentAt !== undefined;',
-      'const wasSent = true;',
     ]),
   ],
 };

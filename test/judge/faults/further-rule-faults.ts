@@ -43,13 +43,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     ]),
     same('control-characters-in-strings'),
   ],
-  'P-12': [
-    broken('keys are compared for a colon’s sake only', [
-      PARSE,
-      'if (ownField(object, key) !== undefined) {',
-      "if (ownField(object, key) !== undefined && key === '') {",
-    ]),
-  ],
   'P-16': [
     broken('inherited names are fields', [
       JSON_VALUES,
@@ -65,18 +58,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       'src/wire/write-json.ts',
       'const writeEncoded = (',
       'text = text.normalize();\n    const writeEncoded = (',
-    ]),
-  ],
-  'P-20': [
-    broken('the exponent loses its sign', [
-      'src/wire/write-json.ts',
-      'checkedToken(value.token)',
-      "checkedToken(value.token).replace(/e\\+/i, 'e')",
-    ]),
-    broken('minus zero is zero', [
-      'src/wire/write-json.ts',
-      'checkedToken(value.token)',
-      "checkedToken(value.token === '-0' ? '0' : value.token)",
     ]),
   ],
 
@@ -101,13 +82,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
         "'msg_type'));\n  function lowered(value: unknown) {\n    return typeof value === 'string' ? value.toLowerCase() : value;\n  }",
       ],
     ),
-  ],
-  'P-26': [
-    broken('characters are counted', [
-      ENVELOPE,
-      'if (bytes.length > MAX_ENVELOPE) {',
-      'if (data.length > MAX_ENVELOPE) {',
-    ]),
   ],
   'P-27': [
     broken('an odd digit is dropped', [
@@ -151,13 +125,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     ]),
     broken('a string is a version', [PAYLOADS, "typeof number === 'number' && number", 'Number(number)']),
   ],
-  'P-186': [
-    broken('a hub may leave ChaChaPoly out', [
-      'src/session/hub-options.ts',
-      "assertIncludes(suites, OFFERED_SUITES[0]!, 'suites');",
-      '',
-    ]),
-  ],
   'P-34': [
     broken('case does not count', [
       NEGOTIATION,
@@ -177,13 +144,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
         '    suites,\n    staticKey: hex(staticKey),\n    psk',
       ],
     ),
-  ],
-  'P-39': [
-    broken('the first node id counts', [
-      CLIENT,
-      'this.nodeId = readNodeId(payload);',
-      'this.nodeId ||= readNodeId(payload);',
-    ]),
   ],
   'P-42': [
     broken('the offer is bound without its unknown fields', [
@@ -242,27 +202,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       REASSEMBLER,
       'this.length += payload.length;',
       'if (payload.length > 65000) throw errors.unknownMarker(0);\n    this.length += payload.length;',
-    ]),
-  ],
-  'P-86': [
-    broken('a frame without a marker is ignored', [
-      REASSEMBLER,
-      'if (frame.length === 0)',
-      'if (frame.length === 0) return undefined;\n    if (frame.length < 0)',
-    ]),
-  ],
-  'P-164': [
-    broken('a message that is too long ends the session', [
-      REASSEMBLER,
-      'if (this.length > this.maxMessage) this.destroy();\n',
-      'if (this.length > this.maxMessage) throw errors.chunkWithoutStart();\n',
-    ]),
-  ],
-  'P-89': [
-    broken('a message that is not UTF-8 ends the session', [
-      REASSEMBLER,
-      "if (text === undefined) return { type: 'dropped'",
-      "if (text === undefined) throw errors.badUtf8();\n  if (text === null) return { type: 'dropped'",
     ]),
   ],
 };

@@ -4,28 +4,13 @@ import { type Breakage, broken, chosen, live, same } from './breakage.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
 const REASSEMBLER = 'src/wire/frame-joiner.ts';
 const CLIENT = 'src/session/client-handshake.ts';
-const HUB = 'src/session/hub-handshake.ts';
 const SESSION = 'src/session/channel.ts';
 const ENDINGS = 'src/session/endings.ts';
-const TRANSITIONS = 'src/session/transitions.ts';
-const INPUTS = 'src/session/inputs.ts';
 const POLICY = 'src/policy/connection-policy.ts';
 const POLICY_TABLES = 'src/policy/tables.ts';
 
 export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   // The handshake
-  'P-61': [
-    broken('unknown fields are refused in message 1', [
-      PAYLOADS,
-      "throw errors.badHandshakePayload('check binarize and encodings');",
-      "throw errors.badHandshakePayload('check binarize and encodings');\n  if (Object.keys(payload).length > 2) throw errors.badHandshakePayload('');",
-    ]),
-    broken('message 1 has to be canonical', [
-      PAYLOADS,
-      "if (payload === undefined) throw errors.badHandshakePayload('it is not a JSON object');",
-      "if (payload === undefined) throw errors.badHandshakePayload('it is not a JSON object');\n  if (new TextDecoder().decode(jsonToBytes(payload)) !== new TextDecoder().decode(bytes)) throw errors.badHandshakePayload('');",
-    ]),
-  ],
   'P-62': [
     broken('an empty payload is refused in message 2', [PAYLOADS, 'if (bytes.length === 0) return {};', '']),
     broken('an encoding of any type will do', [
@@ -35,11 +20,6 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-66': [
-    broken('the pin is compared before the payload of message 2 is read', [
-      CLIENT,
-      'const payload = readMessage2Payload(bytes);',
-      "if (this.pin !== undefined && !equalBytes(this.pin, this.handshake!.rs!)) throw errors.hubKeyChanged('', this.pin, this.pin, fingerprint);\n    const payload = readMessage2Payload(bytes);",
-    ]),
     broken('a hub is pinned before the payload of message 2 is read', [
       CLIENT,
       'const payload = readMessage2Payload(bytes);',
@@ -70,83 +50,20 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
 
   // Messages
   'P-92': [live('client-names-no-session')],
-  'P-94': [
-    broken('every message is looked at for a HELLO', [HUB, 'this.expectsHello = false;', '']),
-    broken('fields of any type will do in HELLO', [HUB, 'errors.badHello()', 'errors.noHello()']),
-  ],
   'P-95': [
     broken('text that is not JSON is dropped', [
       REASSEMBLER,
       "return { type: 'message', kind: 'json', text };",
       "try {\n    JSON.parse(text);\n  } catch {\n    return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };\n  }\n  return { type: 'message', kind: 'json', text };",
     ]),
-    broken('JSON is delivered as JavaScript writes it', [
-      REASSEMBLER,
-      "return { type: 'message', kind: 'json', text };",
-      "try {\n    text = JSON.stringify(JSON.parse(text));\n  } catch {}\n  return { type: 'message', kind: 'json', text };",
-    ]),
-    broken('JSON leaves as JavaScript writes it', [
-      SESSION,
-      '  return bytes;\n}',
-      '  return utf8ToBytes(JSON.stringify(JSON.parse(content)), 1, TAG_LENGTH);\n}',
-    ]),
-  ],
-
-  // Order and repeats
-  'P-98': [
-    broken('a client waits on where an offer came before HELLO', [
-      TRANSITIONS,
-      "{ start: 'awaiting-hello', hello: 'awaiting-offer' }",
-      "{ start: 'awaiting-hello', hello: 'awaiting-offer', repeat: 'awaiting-hello' }",
-    ]),
-    broken('a message 2 before HELLO is waited out', [
-      'src/session/inputs.ts',
-      "if (input !== 'other' && state === 'awaiting-hello') {",
-      "if (input === 'offer' && state === 'awaiting-hello') {",
-    ]),
-  ],
-  'P-99': [
-    broken('a hub starts over with another message 1', [
-      TRANSITIONS,
-      "noise: 'ready',",
-      "noise: 'ready',\n    'noise-with-choice': 'awaiting-message-3',",
-    ]),
-    broken('a HELLO of another hub ends the connection', [
-      SESSION,
-      "if (row.repeat === undefined || input === 'other') throw unexpected(input, this.state);",
-      "if (row.repeat === undefined || input === 'other' || (input === 'hello' && (carried as any).node_id !== (this.side as any).nodeId)) throw unexpected(input, this.state);",
-    ]),
-  ],
-  'P-102': [
-    broken('a Noise message as bytes ends the session', [
-      INPUTS,
-      "isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise'",
-      "isText && input !== 'other'",
-    ]),
   ],
 
   // Failures and endings
   'P-105': [live('hub-says-why')],
   'P-106': [
-    broken('status 401 is no refusal', [
-      ENDINGS,
-      'if (status === 401 || status === 403)',
-      'if (status === 403)',
-    ]),
-    broken('the reason is not read', [
-      ENDINGS,
-      "status !== undefined || reason === 'connection_limit'",
-      'status !== undefined',
-    ]),
-    broken('1005 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1005 || code === 1008']),
     broken('1000 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1000 || code === 1008']),
     broken('1011 is a refusal', [ENDINGS, 'return code === 1008', 'return code === 1011 || code === 1008']),
     broken('1008 is a loss', [ENDINGS, 'return code === 1008', 'return code === 1007']),
-    broken('the code counts before the status', [
-      ENDINGS,
-      'if (status === 401 || status === 403)',
-      "if (code === 1006) return 'loss';\n  if (status === 401 || status === 403)",
-    ]),
   ],
   'P-107': [
     broken('it makes no difference whether the hub was heard', [
@@ -186,28 +103,6 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       "{ close: 'loss', reason: 'dropped', retry: 'now', error: 'dropped', doubtsPin: true },",
     ]),
   ],
-  'P-121': [
-    broken('a new hub is not told', [
-      CLIENT,
-      'if (pin === undefined && keyring.pins.length > 0) channel',
-      'if (pin === null) channel',
-    ]),
-    broken('every new hub is told', [
-      CLIENT,
-      'if (pin === undefined && keyring.pins.length > 0) channel',
-      'if (pin === undefined) channel',
-    ]),
-    broken('node ids are trimmed', [
-      CLIENT,
-      'findHub(keyring.pins, nodeId)',
-      'findHub(keyring.pins, nodeId.trim())',
-    ]),
-    broken('case does not count in node ids', [
-      CLIENT,
-      'findHub(keyring.pins, nodeId)',
-      'findHub(keyring.pins, nodeId.toLowerCase())',
-    ]),
-  ],
 
   // Policy
   'P-184': [
@@ -223,17 +118,11 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'const random = drawBytes(this.randomBytes, 3);',
       'drawBytes(this.randomBytes, 3);\n    const random = [255, 255, 255];',
     ]),
-    broken('pauses grow without end', [
-      POLICY,
-      'Math.min(isShort ? basePause! : this.limit, maxPause!)',
-      'isShort ? basePause! : this.limit',
-    ]),
     broken('one ready connection is enough to start anew', [
       POLICY,
       'wasReady && now - since >= this.times.steadyAfter!',
       'wasReady',
     ]),
-    broken('a person is never asked', [POLICY_TABLES, "  { retry: 'never', verdict: 'ask' },\n", '']),
     broken('a hub that loses sessions is dialled for ever', [
       POLICY_TABLES,
       "  { error: 'text-after-ready', isRepeated: true, verdict: 'ask' },\n",
@@ -243,11 +132,6 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       POLICY,
       'if (state !== this.sessionState) {',
       "if (state !== '') {",
-    ]),
-    broken('a second connection may begin', [
-      POLICY_TABLES,
-      "connecting: { ready: 'ready',",
-      "connecting: { begin: 'connecting', ready: 'ready',",
     ]),
     broken('a timer of a pause that was cut short counts', [
       POLICY,
@@ -261,13 +145,5 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'this.hasDiffered',
     ]),
     broken('the pattern is kept after silence', [POLICY, 'if (usesXxAlone) this.leavesOutKk = true;', '']),
-    broken('a deadline has a minute', [POLICY, 'DEADLINE = 30000', 'DEADLINE = 60000']),
-  ],
-  'P-147': [
-    broken('the next attempt may use KKpsk0 again', [
-      POLICY,
-      "{ patterns: ['XXpsk2'], onKkFailure }",
-      '{ onKkFailure }',
-    ]),
   ],
 };
