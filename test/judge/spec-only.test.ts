@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Patch } from '../../evidence/faults/fault.ts';
 import { plantInLibrary, temporaryFolder } from '../../evidence/faults/plant.ts';
 import type { Fields } from '../../judge/src/adapter.ts';
-import { listTasks, runVector, runVectors, type Task } from '../../judge/src/run-vectors.ts';
+import { listTasks, runVector, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { createAdapter } from '../../ports/typescript/adapter.ts';
 
