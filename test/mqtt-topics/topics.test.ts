@@ -155,4 +155,9 @@ test('clientId() refuses a name or an access key that is empty or not a string',
   }
 });
 
+test('derives no topics without a prefix or a hub’s id, and none of a hub without a key', () => {
+  for (const mqtt of [{ access_key: 'ak' }, { hub_id: 'hub' }, { hub_id: 'hub', hash_topics: true }])
+    refuses(mqtt, 'no-topics');
+});
+
 test.run();

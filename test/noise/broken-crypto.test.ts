@@ -162,4 +162,15 @@ test('a derivation wipes every input and output of BLAKE2b except the tag', () =
   }
 });
 
+test('a derivation whose last step fails is over, and its memory wiped', () => {
+  const { crypto, breakNow } = breakable();
+  const memory = new Uint8Array(8 * 1024);
+  const state = new Argon2id(derivation(crypto, memory));
+  state.run(8);
+  const defect = breakNow();
+  assert.is(raisesLocal(() => state.result(), 'crypto-failed').cause, defect);
+  assert.ok(memory.every((byte) => byte === 0));
+  raisesLocal(() => state.result(), 'wrong-state');
+});
+
 test.run();

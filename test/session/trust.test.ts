@@ -3,7 +3,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { fingerprint, type RemoteError } from '../../src/index.ts';
 import { CLIENT_KEY, HUB_KEY, HUB_PIN, NODE_ID } from '../world/keys.ts';
-import { codeOf, envelope, find, KK, newClient, OFFER, Pair, types } from '../world/pair.ts';
+import { codeOf, envelope, find, KK, newClient, OFFER, Pair, readyPair, types } from '../world/pair.ts';
 
 const IMPOSTOR = new Uint8Array(32).fill(66);
 const XX = { patterns: ['XXpsk2' as const] };
@@ -49,6 +49,17 @@ test('a node id over 4096 bytes causes no derivation', () => {
   const hello = envelope('hello', { node_id: 'x'.repeat(4097) });
   const events = [...client.receive(hello), ...client.receive(OFFER)];
   assert.equal([types(events), codeOf(events)], [['close'], 'bad-node-id']);
+});
+
+test('ready carries the session id that the HELLO declares, if it is one', () => {
+  for (const [session, expected] of [
+    [{ session_id: 'mine' }, 'mine'],
+    [{ session_id: 7 }, undefined],
+    ['mine', undefined],
+  ]) {
+    const { clientEvents } = readyPair({ client: { hello: { session: session as never } } });
+    assert.is(find(clientEvents, 'ready').sessionId, expected);
+  }
 });
 
 test.run();
