@@ -351,7 +351,7 @@ test('writes nothing through a link that leads nowhere', async () => {
 });
 
 /** Calls a function of node:fs with another one in its place. */
-async function replacing<Name extends 'openSync' | 'fstatSync' | 'linkSync'>(
+async function replacing<Name extends 'openSync' | 'fstatSync' | 'renameSync'>(
   name: Name,
   by: (original: (typeof fs)[Name]) => (typeof fs)[Name],
   body: () => Promise<void>,
@@ -392,12 +392,12 @@ for (const [what, prepare] of [
 
 test('replaces no file that appears while it writes', async () => {
   const appearing =
-    (original: typeof fs.linkSync): typeof fs.linkSync =>
+    (original: typeof fs.renameSync): typeof fs.renameSync =>
     (from, to) => {
-      writeFileSync(to, 'mine');
+      writeFileSync(out, 'mine');
       original(from, to);
     };
-  await replacing('linkSync', appearing, async () => {
+  await replacing('renameSync', appearing, async () => {
     assert.match((await provision()).stderr, /there is a file of that name/);
   });
   assert.is(readFileSync(out, 'utf8'), 'mine');
@@ -457,12 +457,12 @@ for (const name of ['connection', 'slot']) {
   test(`writes no keyring if the ${name} cannot be written`, async () => {
     const file = folder.at(`${name}.json`);
     const failing =
-      (original: typeof fs.linkSync): typeof fs.linkSync =>
+      (original: typeof fs.renameSync): typeof fs.renameSync =>
       (from, to) => {
         if (to === file) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
         original(from, to);
       };
-    await replacing('linkSync', failing, async () => {
+    await replacing('renameSync', failing, async () => {
       const { code, stderr } = await provision(`--${name}`, file);
       assert.is(code, 2);
       assert.match(stderr, `${name}.json: the disk is full`);

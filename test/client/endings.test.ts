@@ -21,6 +21,7 @@ interface Cause {
   readonly whenConnected?: (world: World, client: Client) => void;
 }
 
+const HUB_KEY = new Uint8Array(crypto.x25519.publicKey(HUB_STATIC));
 const otherHub = { nodeId: 'hub-2', key: new Uint8Array(crypto.x25519.publicKey(randomBytes(32))) };
 const pinned = (nodeId: string, key: Uint8Array<ArrayBuffer>) => (world: World) =>
   world.store.update((keyring) => updateKeyring(keyring, { type: 'pin', nodeId, key }));
@@ -55,7 +56,13 @@ const CAUSES: { readonly [type in ClientEvent['type']]: Cause } = {
     whenConnected: (world) => world.say('x'.repeat(2 ** 19)),
   },
   'new-hub': { before: pinned(otherHub.nodeId, otherHub.key) },
-  'static-key-fresh': { before: pinned('hub-1', new Uint8Array(crypto.x25519.publicKey(HUB_STATIC))) },
+  'static-key-fresh': {
+    before(world) {
+      pinned('hub-1', HUB_KEY)(world);
+      world.clientKey = world.store.keyring.staticKey.publicKey;
+      world.refusesWith = 1008; // KKpsk0, which the hub offers to this key
+    },
+  },
   'hub-replaced': {
     whenConnected(world) {
       world.hubStatic = randomBytes(32);
@@ -85,7 +92,6 @@ function startFor(type: ClientEvent['type'], world: World): Client {
   return client;
 }
 
-const HUB_KEY = new Uint8Array(crypto.x25519.publicKey(HUB_STATIC));
 const SPOKEN = {
   ...{ type: 'speak', data: { utterance: 'one' }, requestId: undefined, sessionId: undefined },
   payload: { type: 'speak', data: { utterance: 'one' }, context: {} },

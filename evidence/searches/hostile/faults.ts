@@ -69,8 +69,8 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   ]),
   fault('HTTPS', 'a request that is not answered is never given up', [
     HTTPS,
-    'const giveUp = (): void => {',
-    'const giveUp = (): void => {\n        if (Date.now() > 0) return;',
+    'giveUp = () => {',
+    'giveUp = () => {\n        if (Date.now() > 0) return;',
   ]),
   fault('HTTPS', 'sockets are kept after the end', [
     HTTPS,
