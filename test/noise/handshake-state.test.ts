@@ -281,4 +281,16 @@ test('Transport seals in place, and refuses a buffer of the wrong length or type
   assert.equal(other.decrypt(one.encryptInPlace(new Uint8Array(20))), new Uint8Array(4));
 });
 
+test('injected code cannot destroy the handshake that called it', () => {
+  let calls = 0;
+  const crypto = withSharedSecret((own, remote) => {
+    calls++;
+    raisesLocal(() => state.destroy(), 'wrong-state');
+    return sharedSecret(own, remote);
+  });
+  const state: HandshakeState = upTo(1, 'initiator', 'XXpsk2', { crypto });
+  assert.equal(state.readMessage(transcriptOf('XXpsk2')[1]!), PAYLOADS[1]);
+  assert.ok(calls > 0);
+});
+
 test.run();

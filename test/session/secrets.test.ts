@@ -4,7 +4,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isZero } from '../../src/bytes.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import type { HubSessionEvent } from '../../src/index.ts';
+import type { HubSessionEvent, RemoteError } from '../../src/index.ts';
 import type { SessionEvent } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
 import {
@@ -216,6 +216,14 @@ test('no message contains the close reason, which the peer wrote', () => {
   for (const code of [1000, 1006]) {
     const { error } = find(newClient().closed({ code, reason: 'key 4711' }), 'ended');
     assert.not.match(`${error} ${error.message} ${error.stack}`, '4711');
+  }
+});
+
+test('the error of a failed connection has the platform’s code in a field, but not in its message', () => {
+  for (const cause of ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const) {
+    const { error } = find(newClient().closed({ cause, platformCode: 'EXAMPLE' }), 'ended');
+    assert.equal([error.code, (error as RemoteError).platformCode], [cause, 'EXAMPLE']);
+    assert.not.match(error.message, 'EXAMPLE');
   }
 });
 
