@@ -1,4 +1,5 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
+import { EventEmitter } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
@@ -346,15 +347,19 @@ test('ask says that the PSK cannot be derived', async () => {
   const there = await playHub('hub-1', answers);
   forgetPsk(there.replace('.json', '.keyring.json'));
   const { Worker } = workers;
-  workers.Worker = class {
+  workers.Worker = class extends EventEmitter {
+    terminate = () => {};
     constructor() {
-      throw new Error('this machine starts no thread');
+      super();
+      setImmediate(
+        () => this.emit('message', { progress: 0 }) && this.emit('error', new Error('the thread ended')),
+      );
     }
   } as never;
   syncBuiltinESMExports();
   try {
     const asked = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
-    const message = 'This machine starts no thread.';
+    const message = 'The thread ended.';
     assert.equal([asked.code, JSON.parse(asked.stdout)], [1, { error: 'other', message }]);
   } finally {
     workers.Worker = Worker;
@@ -722,7 +727,10 @@ test('chat says which keyring could not store another key that a person has trus
     ['chat', there, '--allow-plaintext'],
     [
       [QUESTION, 'yes\r'],
-      [`Cannot use the keyring ${keyring}: it is a directory. Name a file in it.`, '\u0004'],
+      [
+        `${keyring}: the keyring cannot be read (EISDIR): its path is that of a folder. Name a file in it.`,
+        '\u0004',
+      ],
     ],
   );
   rmSync(keyring, { recursive: true });
