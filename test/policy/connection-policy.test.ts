@@ -40,6 +40,16 @@ test('has no deadline for a state in which the client is awaited', () => {
   assert.is(newPolicy().deadline('awaiting-psk', 0), undefined); // not NaN
 });
 
+test('takes no other event than `psk-needed` for a sign that the PSK was derived', () => {
+  const policy = newPolicy();
+  const error = new RemoteError('psk-differs', 'another PSK');
+  for (const at of [0, 10_000]) {
+    policy.begin(at);
+    policy.take({ type: 'new-hub' } as SessionEvent, at);
+    assert.is(policy.take(ended({ error }), at)?.do, 'dial');
+  }
+});
+
 test('goes on dialling if the clock is set back, however often', () => {
   const policy = newPolicy({ basePause: 60_000 });
   let now = 1e9;

@@ -1,4 +1,4 @@
-/** The scheduler's rules are in the vectors; here is what they leave out: misuse, a session, and any course of events. */
+/** What the recorded lives of the vectors leave out: misuse, a session, any course of events, and some lives. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { MAX_REQUESTS } from '../../src/limits.ts';
@@ -466,5 +466,223 @@ test('takes a request of a name that there was no memory to remove', () => {
     assert.is(scheduler.cancel('r', now)[0]!.do, 'finish');
   }
 });
+
+/** Lives of a scheduler: time, input, decisions, and the next deadline from then. What the vectors recorded leaves out. */
+const LIVES: readonly (readonly [
+  name: string,
+  saysHandled: boolean | undefined,
+  steps: readonly (readonly [at: number, input: string, expected: string, deadline: number | undefined])[],
+])[] = [
+  [
+    'after a request of which nothing was heard',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'cancel a', 'finish a timeout', undefined],
+      [1000, 'ask b', 'send b', 60000],
+      [9999, 'hive.policy.denied -', 'handle hive.policy.denied -', 51001],
+      [10000, 'hive.policy.denied -', 'finish b denied', undefined],
+    ],
+  ],
+  [
+    'after a request that was never sent',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [0, 'ask b', 'nothing', 60000],
+      [10, 'cancel b', 'finish b timeout unsent', 59990],
+      [20, 'hive.policy.denied -', 'finish a denied', undefined],
+    ],
+  ],
+  [
+    'two sessions',
+    false,
+    [
+      [0, 'ask a in s', 'send a', 60000],
+      [100, 'ask b in t', 'send b', 59900],
+      [1000, 'speak - in n:t: Two.', 'part b Two.', 250],
+      [1100, 'speak - in n:s: One.', 'part a One.', 150],
+      [1350, 'expire', 'finish a spoken One., finish b spoken Two.', undefined],
+    ],
+  ],
+  [
+    'the request after that does not go on',
+    true,
+    [
+      [0, 'ask a in s', 'send a', 60000],
+      [1000, 'asks a: Which colour?', 'part a Which colour?', 250],
+      [1250, 'expire', 'finish a spoken Which colour?', undefined],
+      [9000, 'ask b in s', 'send b', 60000],
+      [9200, 'ovos.utterance.handled b', 'finish b handled', undefined],
+      [9300, 'ask c in s', 'send c', 60000],
+      [9400, 'speak a: Still there?', 'handle speak a', 59900],
+    ],
+  ],
+  [
+    'the hub has handled the question before the answer',
+    true,
+    [
+      [0, 'ask a in s', 'send a', 60000],
+      [1000, 'asks a: Which colour?', 'part a Which colour?', 250],
+      [1250, 'expire', 'finish a spoken Which colour?', undefined],
+      [2000, 'ovos.utterance.handled a', 'handle ovos.utterance.handled a', undefined],
+      [9000, 'ask b in s', 'send b', 60000],
+      [9100, 'speak a: One moment.', 'handle speak a', 59900],
+    ],
+  ],
+  [
+    'late, after one that came before speech',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'ovos.utterance.handled a', 'nothing', 5000],
+      [1500, 'speak a: One.', 'part a One.', 250],
+      [1750, 'expire', 'finish a spoken One.', undefined],
+      [2000, 'ovos.utterance.handled a', 'handle ovos.utterance.handled a', undefined],
+    ],
+  ],
+  [
+    'late, after a reply without speech',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [60000, 'expire', 'finish a timeout', undefined],
+      [61000, 'ovos.utterance.handled a', 'handle ovos.utterance.handled a', undefined],
+    ],
+  ],
+  [
+    'a hub that does not say it any more is not known again',
+    true,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'speak a: One.', 'part a One.', 60000],
+      [60999, 'expire', 'nothing', 1],
+      [61000, 'expire', 'finish a spoken One.; says undefined', undefined],
+      [70000, 'ask b', 'send b', 60000],
+      [71000, 'speak b: Two.', 'part b Two.', 5000],
+      [76000, 'expire', 'finish b spoken Two.; says false', undefined],
+    ],
+  ],
+  [
+    'a pause of more than five seconds: it comes late, and corrects what the silence has shown',
+    undefined,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'speak a: One.', 'part a One.', 5000],
+      [6000, 'expire', 'finish a spoken One.; says false', undefined],
+      [9000, 'speak a: Two.', 'handle speak a', undefined],
+      [9001, 'ovos.utterance.handled a', 'handle ovos.utterance.handled a; says true', undefined],
+    ],
+  ],
+  [
+    'late, while another request is in flight',
+    undefined,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'speak a: One.', 'part a One.', 5000],
+      [6000, 'expire', 'finish a spoken One.; says false', undefined],
+      [7000, 'ask b', 'send b', 60000],
+      [9001, 'ovos.utterance.handled a', 'handle ovos.utterance.handled a; says true', 57999],
+      [9002, 'speak b: Two.', 'part b Two.', 60000],
+    ],
+  ],
+  [
+    'its time is up while the hub speaks',
+    true,
+    [
+      [0, 'ask a for 3000', 'send a', 3000],
+      [1000, 'speak a: One.', 'part a One.', 2000],
+      [3000, 'expire', 'finish a timeout One.', undefined],
+    ],
+  ],
+  [
+    'speech under both names',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'speak a: One.', 'part a One.', 250],
+      [1100, 'ovos.utterance.speak a: One.', 'nothing', 250],
+      [1350, 'expire', 'finish a spoken One.', undefined],
+    ],
+  ],
+  [
+    'two soft failures',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'ovos.intent.unmatched a', 'nothing', 5000],
+      [2000, 'complete_intent_failure a', 'nothing', 4000],
+      [6000, 'expire', 'finish a unanswered', undefined],
+    ],
+  ],
+  [
+    'after completion',
+    false,
+    [
+      [0, 'ask a', 'send a', 60000],
+      [1000, 'ovos.utterance.handled a', 'nothing', 5000],
+      [1100, 'closed', 'finish a handled', undefined],
+    ],
+  ],
+  [
+    'three in one session, and a refusal without an id or a session',
+    false,
+    [
+      [0, 'ask a in s', 'send a', 60000],
+      [0, 'ask b in s', 'nothing', 60000],
+      [0, 'ask c in s', 'nothing', 60000],
+      [500, 'hive.policy.denied a', 'finish a denied, send b', 60000],
+      [600, 'hive.policy.denied -', 'finish b denied, send c', 60000],
+    ],
+  ],
+];
+
+const DEADLINES = { idle: 60_000, unsure: 5000, speaking: 250, unmatched: 5000, completed: 5000 };
+
+/** `ask ID in SESSION for MS`, `TYPE ID in SESSION: TEXT` for an event of the hub, whose ID may be `-`, `cancel ID`, `expire` or `closed`. */
+function decided(scheduler: RequestScheduler, input: string, at: number): readonly RequestDecision[] {
+  const [, type, id = '-', session, timeout, utterance] =
+    /^(\S+?)(?: ([^ :]+))?(?: in (\S+?))?(?: for (\d+))?(?:: (.*))?$/.exec(input)!;
+  if (type === 'expire') return scheduler.expire(at);
+  if (type === 'closed') return scheduler.closed();
+  const envelope = request(id, session);
+  if (type === 'ask')
+    return scheduler.request(envelope, at, timeout === undefined ? undefined : Number(timeout));
+  if (type === 'cancel') return scheduler.cancel(id, at);
+  const context = {
+    ...(id !== '-' && { request_id: id }),
+    ...(session && { session: { session_id: session } }),
+  };
+  const denied_type = 'recognizer_loop:utterance';
+  const data = {
+    utterance,
+    expect_response: type === 'asks',
+    ...(type!.endsWith('denied') && { denied_type }),
+  };
+  return scheduler.receive(event(type === 'asks' ? 'speak' : type!, context, data), at);
+}
+
+function inWords(decision: RequestDecision): string {
+  if (decision.do === 'handle') return `handle ${decision.event.type} ${decision.event.requestId ?? '-'}`;
+  const words = [decision.do, decision.requestId];
+  if (decision.do === 'part') words.push(decision.text);
+  if (decision.do === 'finish')
+    words.push(decision.ending, decision.reply.text, decision.wasSent ? '' : 'unsent');
+  return words.filter(Boolean).join(' ');
+}
+
+for (const [name, saysHandled, steps] of LIVES) {
+  test(`a life: ${name}`, () => {
+    const scheduler = new RequestScheduler({ deadlines: DEADLINES, saysHandled });
+    let says = saysHandled;
+    for (const [at, input, expected, deadline] of steps) {
+      const words = decided(scheduler, input, at).map(inWords).join(', ') || 'nothing';
+      const changed = scheduler.saysHandled === says ? '' : `; says ${scheduler.saysHandled}`;
+      says = scheduler.saysHandled;
+      assert.is(`${words}${changed}`, expected, `${at} ${input}`);
+      assert.is(scheduler.nextDeadline(at), deadline, `${at} ${input}`);
+    }
+  });
+}
 
 test.run();
