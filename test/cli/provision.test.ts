@@ -475,9 +475,11 @@ for (const name of ['keyring.json', 'connection.json']) {
   test(`looks at ${name} before it derives anything`, async () => {
     folder.write(name, 'mine');
     const derive = workers.Worker;
+    let derives = false;
     workers.Worker = class {
       constructor() {
-        throw new Error('it derives');
+        derives = true;
+        throw new Error('it then derives in slices');
       }
     } as never;
     syncBuiltinESMExports();
@@ -490,6 +492,7 @@ for (const name of ['keyring.json', 'connection.json']) {
       );
       assert.is(code, 2);
       assert.match(stderr, `${name} exists`);
+      assert.is(derives, false);
     } finally {
       workers.Worker = derive;
       syncBuiltinESMExports();
