@@ -8,11 +8,6 @@ const BINARY = 'binary_messages.py';
 const MQTT = 'mqtt_topics.py';
 
 export const PYTHON_FAULTS: readonly Fault[] = [
-  fault('byte-order-mark-accepted', 'canonical-json', [
-    PROTOCOL,
-    'text = text.decode() if',
-    'text = text.decode("utf-8-sig") if',
-  ]),
   fault('pattern-before-suite', 'select', [
     PROTOCOL,
     '    suites = [suite for suite in own_suites if suite in offered_suites]\n',
@@ -28,7 +23,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'if pattern != "KKpsk0" or client_key is not None]',
     'if True]',
   ]),
-  fault('status-429-is-no-hub', 'session', [SESSION, 'status in (408, 429)', 'status == 408']),
   fault('status-408-is-no-hub', 'session', [SESSION, 'status in (408, 429)', 'status == 429']),
   fault('status-403-is-no-refusal', 'session', [SESSION, 'in (401, 403)', 'in (401,)']),
   fault('message-1-of-one-name', 'session', [
@@ -73,11 +67,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'MAX_NOISE_MESSAGE = 65519',
   ]),
   fault('user-agent-with-colons', 'authorization', [AUTHORIZATION, ' or ":" in user_agent:', ':']),
-  fault('access-key-in-latin-1', 'authorization', [
-    AUTHORIZATION,
-    'encode(f"{user_agent}:{access_key}")',
-    'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
-  ]),
   fault('binary-type-11-read', 'decode-binary', [
     BINARY,
     'type = TYPES.get(bits.take(5))',

@@ -7,10 +7,10 @@ const STAND_INS = fileURLToPath(new URL('node-stand-ins.ts', import.meta.url));
 
 /** Replacements for the modules that the adapter imports, as CommonJS. */
 const MODULES: { readonly [name: string]: string } = {
-  'hub-protocol': 'module.exports = hubProtocol;',
-  'hub-protocol/parts': 'module.exports = hubProtocol;',
-  'hub-protocol/binary': 'module.exports = hubProtocol;',
-  'hub-protocol/node': '',
+  'src/index.ts': 'module.exports = hubProtocol;',
+  'src/parts.ts': 'module.exports = hubProtocol;',
+  'src/binary.ts': 'module.exports = hubProtocol;',
+  'src/crypto/node.ts': '',
   'node:readline': '',
   'node:zlib': '',
   'node:crypto': `exports.createHash = require(${JSON.stringify(STAND_INS)}).createHash;`,
@@ -39,7 +39,12 @@ export async function bundleSuite(): Promise<string> {
       {
         name: 'modules',
         setup({ onResolve, onLoad }) {
-          onResolve({ filter: /^(?:hub-protocol|node:)/ }, ({ path }) => ({ path, namespace: 'modules' }));
+          onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: 'modules' }));
+          // The adapter imports the sources: here it tests the single file.
+          onResolve({ filter: /\/src\/(?:index|parts|binary|crypto\/node)\.ts$/ }, ({ path }) => ({
+            path: path.replace(/^.*\/src\//, 'src/'),
+            namespace: 'modules',
+          }));
           onLoad({ filter: /./, namespace: 'modules' }, ({ path }) => ({
             contents: MODULES[path]!,
             resolveDir: '/',

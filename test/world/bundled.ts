@@ -26,6 +26,7 @@ export async function bundled(program: URL, plugins: Plugin[] = []): Promise<str
     // Some programs use the library as their users do, and CommonJS.
     alias: {
       'hub-protocol': path('src/index.ts'),
+      'hub-protocol/parts': path('src/parts.ts'),
       'hub-protocol/binary': path('src/binary.ts'),
       'hub-protocol/js': path('src/crypto/js.ts'),
       'hub-protocol/node': path('src/crypto/node.ts'),
