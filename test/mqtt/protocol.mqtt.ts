@@ -124,7 +124,17 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
     return kiosk.events('ready')[0]!.pattern;
   };
   const talkOverWebSocket = async (): Promise<string> => {
-    const server = await serveHub({ ...hub, tls: TLS, port: 0 });
+    const { nodeId, staticKey, clients, onPinned, answer, onEvent } = hub;
+    const server = await serveHub({
+      nodeId,
+      staticKey,
+      clients,
+      onPinned,
+      answer,
+      onEvent,
+      tls: TLS,
+      port: 0,
+    });
     closeLater(server.stop);
     const identity = parseIdentity({
       access_key: kiosk.name,
