@@ -101,6 +101,12 @@ test('authorizedUrl() leaves out every authorization of the query, however its n
   assert.is(authorizedUrl(`wss://h/p?${names.join('&')}`, 'a', 'b'), 'wss://h/p?authorization=YTpi');
 });
 
+test('authorizedUrl() gives a host a path, escapes its base64, and takes no TLS if that may be', () => {
+  assert.is(authorizedUrl('wss://h/', 'a', '??????'), 'wss://h/?authorization=YTo%2FPz8%2FPz8%3D');
+  assert.is(authorizedUrl('wss://h', 'a', 'b'), 'wss://h/?authorization=YTpi');
+  assert.is(authorizedUrl('ws://h/p', 'a', 'b', { allowPlaintext: true }), 'ws://h/p?authorization=YTpi');
+});
+
 test('authorizedUrl() refuses arguments of the wrong type, and a colon in the user agent', () => {
   for (const value of ['', undefined, null, 1]) {
     raisesLocal(() => authorizedUrl(value as string, 'a', 'b'), 'bad-argument');

@@ -105,6 +105,20 @@ test('leaves out fields that were not issued, and reads no flag from a list', ()
   assert.equal(redactIdentity(identityOf({ site_id: 7 })).unreadableFields, ['site_id']);
 });
 
+test('reads a flag from a word, and a number from its digits, and nothing else', () => {
+  const words = { true: ['1', 'true', 'yes', 'on', 'ON', 1], false: ['0', 'false', 'no', 'off', 'OFF', 0] };
+  for (const [flag, forms] of Object.entries(words))
+    for (const word of forms) {
+      const { wss, https } = identityOf({ protocols: { wss: word, https: word } }).protocols;
+      assert.equal([`${wss}`, `${https}`], [flag, flag], `${word}`);
+    }
+  for (const wss of [' on', 'maybe', 2, ''])
+    assert.is(identityOf({ protocols: { wss } }).protocols.wss, true);
+  for (const default_port of [443, '443']) assert.is(identityOf({ default_port }).defaultPort, 443);
+  for (const default_port of [443.5, '0443', '443x', 0, 65_536, true])
+    assert.is(identityOf({ default_port }).defaultPort, 5679, `${default_port}`);
+});
+
 test('shows no value in an error', () => {
   for (const [input, code] of SECRETIVE) {
     const error = raisesLocal(() => parseIdentity(input as object), code);
