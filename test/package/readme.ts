@@ -41,7 +41,7 @@ export function withNoble(code: string): string {
 
 /** With the library's own cryptography, and noble's BLAKE2b. */
 export function withJs(code: string): string {
-  const [, ...lines] = beginningWith("'hub-protocol/js'").split('\n');
+  const [, , ...lines] = beginningWith("'hub-protocol/js'").split('\n');
   return code.replace(NODE_CRYPTO, lines.join('\n'));
 }
 
