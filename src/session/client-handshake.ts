@@ -303,21 +303,20 @@ export class ClientHandshake implements Side<ClientState> {
     return errors.pskDiffers();
   }
 
-  /** A KKpsk0 has failed. That does not show that the pin is stale; the next XXpsk2 shows it. */
-  private doubtPin(): void {
+  /**
+   * A KKpsk0 has failed. That does not show that the pin is stale; the next XXpsk2 shows it.
+   * @param mayBeLost - whether the hub may have pinned another key of this client
+   */
+  private doubtPin(mayBeLost?: boolean): void {
+    const { channel, nodeId } = this;
     this.hasDoubted = true;
-    this.channel.emit({ type: 'pin-suspect', nodeId: this.nodeId });
+    if (mayBeLost) channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
+    channel.emit({ type: 'pin-suspect', nodeId });
   }
 
   ended(facts: EndingFacts<ClientState>): Ending {
     const { reason, retry, error, doubtsPin } = findEnding(CLIENT_ENDINGS, facts);
-    if (doubtsPin) {
-      const { nodeId } = this;
-      if (this.isFresh) {
-        this.channel.emit({ type: 'static-key-fresh', nodeId, error: errors.staticKeyFresh() });
-      }
-      this.doubtPin();
-    }
+    if (doubtsPin) this.doubtPin(this.isFresh);
     return { reason, retry, error: errors.clientEnding(error, facts) };
   }
 
