@@ -61,7 +61,11 @@ const ENTRIES: { readonly [page: string]: string } = {
 /** The package managers, and what a newcomer types for a command of npm's. A page without a local installation needs npm only. */
 const MANAGERS: { readonly [name: string]: (line: string) => string } = {
   npm: (line) => line,
-  pnpm: (line) => line.replace(/^npm install (?!--)/, 'pnpm add ').replace(/^npx /, 'pnpm dlx '),
+  pnpm: (line) =>
+    line
+      .replace(/^npm install (?!--)/, 'pnpm add ')
+      .replace(/ esbuild$/, ' esbuild --allow-build=esbuild') // pnpm fails at an install script that nobody allowed
+      .replace(/^npx /, 'pnpm dlx '),
 };
 
 let env: NodeJS.ProcessEnv;
@@ -104,7 +108,7 @@ for (const [page, commands] of Object.entries(PAGES)) {
       );
       const entry = ENTRIES[page];
       if (entry === undefined) return;
-      assert.match(readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'), `\`${entry}\``);
+      assert.match(readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8'), `'${entry}'`);
       await run(folder, process.execPath, ['--input-type=module', '-e', `import '${entry}';`]);
     });
   }
