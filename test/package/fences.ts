@@ -50,8 +50,11 @@ const GIVEN: { readonly [name: string]: string } = {
   write: '(name: string, text: string) => void',
 };
 
+/** What each entry point of the library exports. */
+type Exported = { readonly [entry: string]: readonly string[] };
+
 /** Each fence as a module, by the name of a file. */
-export function fencesAsTypeScript(exported: readonly string[]): Map<string, string> {
+export function fencesAsTypeScript(exported: Exported): Map<string, string> {
   const modules = new Map<string, string>();
   const shelves = ['docs/reference/', 'docs/evidence/']; // test/docs/examples.test.ts runs the guides
   const documents = shelves.flatMap((shelf) => readdirSync(new URL(shelf, ROOT)).map((name) => shelf + name));
@@ -73,7 +76,7 @@ function annotated(fence: string): string {
 }
 
 /** Imports what a fence uses of the library, and declares what is given. */
-function asModule(fence: string, exported: readonly string[]): string {
+function asModule(fence: string, exported: Exported): string {
   const used = (code: string) => (name: string) =>
     new RegExp(`(?<!\\w|'|[^.]\\.)${name}\\b(?!: )`).test(code);
   const isDeclared = (name: string): boolean =>
@@ -83,6 +86,9 @@ function asModule(fence: string, exported: readonly string[]): string {
     ).test(fence);
   const given = Object.keys(GIVEN).filter((name) => used(fence)(name) && !isDeclared(name));
   const declarations = given.map((name) => `declare let ${name}: ${GIVEN[name]};`).join('\n');
-  const names = exported.filter((name) => used(fence + declarations)(name) && !isDeclared(name));
-  return `import { ${names.join(', ')} } from 'hub-protocol';\n${declarations}\n${fence}\nexport {};\n`;
+  const isMissing = (name: string): boolean => used(fence + declarations)(name) && !isDeclared(name);
+  const imports = Object.entries(exported).map(
+    ([entry, names]) => `import { ${names.filter(isMissing).join(', ')} } from '${entry}';`,
+  );
+  return `${imports.join('\n')}\n${declarations}\n${fence}\nexport {};\n`;
 }

@@ -26,21 +26,23 @@ test.before(async () => {
   // Only those of Node.js: whatever else a declaration needs, a package of ours must bring.
   const types = `@types/node@${manifest.devDependencies['@types/node']}`;
   await install(folder, 'hub-protocol', 'hub-protocol-client', types);
-  for (const name of ['first-contact.ts', 'no-cast.ts']) {
-    copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
-  }
   for (const name of ['hub-protocol', 'hub-protocol.full'].flatMap((file) => [
     `${file}.js`,
     `${file}.d.ts`,
   ])) {
     copyFileSync(inFolder('node_modules/hub-protocol/dist', name), inFolder(name));
   }
-  copyFileSync(new URL('programs/vendored.ts', import.meta.url), inFolder('vendored.ts'));
+  for (const name of ['no-cast.ts', 'vendored.ts']) {
+    copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
+  }
   const entries = Object.entries(client.exports).filter(([, entry]) => typeof entry === 'object');
   const imports = entries.map(([entry]) => `import '${client.name}${entry.slice(1)}';`);
   writeFileSync(inFolder('entries.ts'), imports.join('\n'));
-  const index = readFileSync(inFolder('node_modules/hub-protocol/dist/index.d.ts'), 'utf8');
-  const exported = /^export \{ (.*) \} from/m.exec(index)![1]!.split(', ');
+  const exportsOf = (entry: string): string[] => {
+    const types = readFileSync(inFolder('node_modules/hub-protocol/dist', `${entry}.d.ts`), 'utf8');
+    return /^export \{ (.*) \} from/m.exec(types)![1]!.split(', ');
+  };
+  const exported = { 'hub-protocol': exportsOf('index'), 'hub-protocol/parts': exportsOf('parts') };
   for (const [name, code] of fencesAsTypeScript(exported)) writeFileSync(inFolder(name), code);
 });
 
