@@ -101,7 +101,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'work.parts.push(this.symmetricState.encryptAndHash(work.input));',
     'if (work.input.length > 0) work.parts.push(this.symmetricState.encryptAndHash(work.input));',
   ]),
-  fault('zeros-accepted', NOISE, [HANDSHAKE, 'if (isZero(sharedSecret))', 'if (sharedSecret.length === 0)']),
   fault('top-bit-masked', NOISE, [
     HANDSHAKE,
     'this.re = this.mixEphemeral(copyBytes(field));',
@@ -160,16 +159,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     WRITE,
     'out.writeText(checkedToken(value.token));',
     'out.writeText(String(Number(value.token)));',
-  ]),
-  fault('depth-of-63', 'canonical-json', [
-    'src/limits.ts',
-    'MAX_JSON_DEPTH: number = 64',
-    'MAX_JSON_DEPTH: number = 63',
-  ]),
-  fault('last-of-two-keys', 'canonical-json prologue session', [
-    PARSE,
-    'if (ownField(object, key) !== undefined) {',
-    "if (ownField(object, key) !== undefined && key === '\\0') {",
   ]),
   fault('control-characters-in-strings', 'canonical-json', [
     PARSE,
@@ -327,11 +316,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'src/session/channel.ts',
     "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
     "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
-  ]),
-  fault('lost-session-ignored', 'session', [
-    'src/session/inputs.ts',
-    "return isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise';",
-    "return input !== 'other';",
   ]),
   fault('tls-flag-ignored', 'broker endpoint', [
     BROKER,

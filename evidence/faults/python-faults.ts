@@ -3,7 +3,6 @@ import { type Fault, fault } from './fault.ts';
 
 const PROTOCOL = 'hub_protocol.py';
 const SESSION = 'hub_session.py';
-const AUTHORIZATION = 'authorization.py';
 const BINARY = 'binary_messages.py';
 const MQTT = 'mqtt_topics.py';
 
@@ -23,13 +22,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'if pattern != "KKpsk0" or client_key is not None]',
     'if True]',
   ]),
-  fault('status-408-is-no-hub', 'session', [SESSION, 'status in (408, 429)', 'status == 429']),
-  fault('status-403-is-no-refusal', 'session', [SESSION, 'in (401, 403)', 'in (401,)']),
-  fault('message-1-of-one-name', 'session', [
-    'hub_envelopes.py',
-    '"pattern" in noise or "suite" in noise',
-    '"pattern" in noise and "suite" in noise',
-  ]),
   fault('message-2-must-not-repeat-names', 'session', [
     SESSION,
     'elif what in ("message 1", "later message") and self.state == "awaiting-message-2":',
@@ -40,12 +32,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'suites = [suite for suite in own_suites if suite in offered_suites]',
     'suites = [suite for suite in own_suites if suite.lower() in [name.lower() for name in offered_suites]]',
   ]),
-  fault('second-start-taken', 'session', [
-    SESSION,
-    'if self.announced or self.state != "awaiting-hello":',
-    'if self.state != "awaiting-hello":',
-  ]),
-  fault('psk-of-any-length', 'session', [SESSION, '        protocol.check_key(psk)\n', '']),
   fault(
     'heard-with-a-whole-message',
     'session',
@@ -66,16 +52,10 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'MAX_NOISE_MESSAGE = 65535',
     'MAX_NOISE_MESSAGE = 65519',
   ]),
-  fault('user-agent-with-colons', 'authorization', [AUTHORIZATION, ' or ":" in user_agent:', ':']),
   fault('binary-type-11-read', 'decode-binary', [
     BINARY,
     'type = TYPES.get(bits.take(5))',
     'type = {**TYPES, 11: "3rdparty"}.get(bits.take(5))',
-  ]),
-  fault('port-with-a-sign', 'authorization', [
-    AUTHORIZATION,
-    'not 1 <= int(parts[2] or 1) <= 65535:',
-    'not 1 <= int(parts[2] or 1) <= 32767:',
   ]),
   fault('status-beside-any-in', 'topics', [
     MQTT,
@@ -107,22 +87,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     '        value = json.loads(text,',
     '        text = text.replace("\\\\U", "\\\\u")\n        value = json.loads(text,',
   ]),
-  fault('half-taken-in-keys', 'canonical-json', [
-    PROTOCOL,
-    'for inner in [*value, *value.values()] if isinstance(value, dict) else value:',
-    'for inner in value.values() if isinstance(value, dict) else value:',
-  ]),
-  fault('cap-of-0-is-none', 'reassemble', [
-    PROTOCOL,
-    'self.max_message = MAX_MESSAGE if max_message is None else max_message',
-    'self.max_message = max_message or MAX_MESSAGE',
-  ]),
-  fault(
-    'inflation-cut',
-    'decode-binary',
-    [BINARY, 'inflater.decompress(stream, most + 1)', 'inflater.decompress(stream, most)'],
-    [BINARY, 'if len(data) > most or not inflater.eof:', 'if len(data) < most and not inflater.eof:'],
-  ),
   fault('kk-offered-without-a-pin', 'session', [
     SESSION,
     'self.patterns = [pattern for pattern in patterns if pattern != "KKpsk0" or client_key is not None]',
