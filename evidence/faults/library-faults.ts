@@ -13,7 +13,6 @@ const HUB = 'src/session/hub-handshake.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
-const FIELDS = 'src/issued/fields.ts';
 const COLLECTOR = 'src/requests/reply-collector.ts';
 
 export const LIBRARY_FAULTS: readonly Fault[] = [
@@ -252,11 +251,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (marker > MARKER_FINAL) throw',
     'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
   ]),
-  fault('replacement-characters-delivered', 'reassemble session', [
-    'src/wire/frame-joiner.ts',
-    'return delivered(bytesToUtf8(bytes), length);',
-    'return delivered(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), length);',
-  ]),
   fault('pin-not-compared', 'session', [
     CLIENT,
     'const isPinned = pin !== undefined && equalBytes(pin, key);',
@@ -271,11 +265,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     CLIENT,
     "if (this.pattern === 'KKpsk0') this.doubtPin();\n",
     '',
-  ]),
-  fault('first-hello-kept', 'session', [
-    CLIENT,
-    'this.prologue = canonicalJson(payload);',
-    'this.prologue ??= canonicalJson(payload);',
   ]),
   fault('unknown-fields-not-bound', 'session', [
     CLIENT,
@@ -312,20 +301,10 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "this.channel.reach('written');\n    this.establish(handshake);",
     "this.channel.state = 'ready';\n    this.establish(handshake);\n    this.emitReady(this.message1Payload!);",
   ]),
-  fault('text-delivered-after-ready', 'session', [
-    'src/session/channel.ts',
-    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
-    "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
-  ]),
   fault('tls-flag-ignored', 'broker endpoint', [
     BROKER,
     'const scheme = tls && WITHOUT_TLS',
     'const scheme = tls === null && WITHOUT_TLS',
-  ]),
-  fault('plaintext-broker', 'broker', [
-    BROKER,
-    'if (!endpoint.tls && !allowPlaintext)',
-    'if (!endpoint.tls && allowPlaintext === null)',
   ]),
   fault('wrong-default-port', 'broker endpoint', [
     BROKER,
@@ -353,16 +332,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ENDPOINT,
     "= ['wss', 'https', 'mqtt'];",
     "= ['https', 'wss', 'mqtt'];",
-  ]),
-  fault('plaintext-endpoint', 'endpoint', [
-    ENDPOINT,
-    'if (!allowPlaintext) throw errors.plaintextAddress',
-    'if (allowPlaintext === null) throw errors.plaintextAddress',
-  ]),
-  fault('false-is-true', 'identity', [
-    FIELDS,
-    "const FALSE = ['0', 'false', 'no', 'off'];",
-    "const FALSE = ['0', 'false'];",
   ]),
   fault('password-shown', 'identity', [
     'src/identity/redact.ts',
