@@ -82,11 +82,6 @@ export const CLIENT_FAULTS: readonly Fault[] = [
     'findHub(keyring.pins, nodeId)',
     'keyring.pins[0]',
   ]),
-  fault('client-dials-at-once', 'first-contact back-off', [
-    PEERS,
-    'setTimeout(dial, wait);',
-    'setTimeout(dial, wait & 0);',
-  ]),
   fault('client-keeps-a-wrong-psk', 'first-contact forgotten-psk', [
     PEERS,
     "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",

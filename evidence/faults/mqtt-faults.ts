@@ -44,11 +44,6 @@ export const MQTT_CLIENT_FAULTS: readonly Fault[] = [
     "onlyXx = pattern === 'KKpsk0';",
     '',
   ]),
-  fault('mqtt-client-dials-at-once', 'first-contact back-off', [
-    PEERS,
-    'setTimeout(dial, wait);',
-    'setTimeout(dial, wait & 0);',
-  ]),
   fault('mqtt-client-keeps-a-wrong-psk', 'first-contact forgotten-psk', [
     PEERS,
     "if (event.type === 'psk-suspect') psks.delete(event.nodeId);",
