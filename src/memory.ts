@@ -32,6 +32,12 @@ export function assertNotFull(error: unknown): void {
   if (full !== undefined) throw full;
 }
 
+/** The error if it says that there was no memory, as `out-of-memory`: what it comes from is final. Never throws. */
+export function outOfMemory(error: unknown): LocalError | undefined {
+  const failure = failureOf(error);
+  return failure.code === 'out-of-memory' ? (failure as LocalError) : undefined;
+}
+
 /**
  * The error itself, if it is one of ours; `out-of-memory` if the engine had no memory; `crypto-failed` for anything else. Never
  * throws, however full the heap is.

@@ -7,6 +7,7 @@ import {
   type CodeRequest,
   type JsonObject,
   type LinkEvent,
+  type LocalError,
   type UtteranceRequest,
 } from 'hub-protocol';
 import { type OptionNames, readOptions } from 'hub-protocol/parts';
@@ -80,6 +81,11 @@ export class Answers {
     const isEmpty = reply.text === '' && reply.displayItems.length === 0;
     if (ending === 'closed' && isEmpty) waiting?.reject(error);
     else waiting?.resolve({ ...event, tell: sentenceForAnswer(event) });
+  }
+
+  /** No question has an answer any more. */
+  failAll(error: LocalError): void {
+    for (const waiting of [...this.#byRequestId.values()]) waiting.reject(error);
   }
 
   /** A question was not sent. Returns false if the message is no question. */

@@ -57,13 +57,17 @@ type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEven
 const late = (error: Error & { code?: string }): Error =>
   error.code === 'wrong-state' ? new RemoteError('timeout', error.message) : error;
 
+/** After a failed allocation, in milliseconds: then there may be memory again. */
+const PAUSE = 2000;
+
 /** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
   readonly keyring: KeyringStore;
   readonly #options: ConnectOptions;
   readonly #platform: Platform;
-  readonly #link: ClientLink;
+  readonly #newLink: () => ClientLink;
+  #link: ClientLink;
   readonly #budget: Budget;
   readonly #listeners = new Listeners();
   readonly #answers = new Answers();
@@ -85,6 +89,8 @@ export class Client {
   #asking = 0;
   #isBusy = false;
   #at = 0;
+  /** Whether a failed allocation has ended the link, and another one follows after a pause. */
+  #isOver = false;
   /** Whether nobody has called `resume` or `end`. */
   #isNew = true;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -106,17 +112,19 @@ export class Client {
     };
     this.#conversation = new Conversation(options);
     this.keyring = platform.keyring;
-    this.#link = new ClientLink({
-      crypto,
-      randomBytes,
-      siteId: identity.siteId,
-      keyring: platform.keyring.load(),
-      session,
-      policy,
-      requests: ({ sessionId }) => new RequestScheduler({ ...requests, sessionId }),
-      shared: true,
-      trace: true,
-    });
+    this.#newLink = () =>
+      new ClientLink({
+        crypto,
+        randomBytes,
+        siteId: identity.siteId,
+        keyring: platform.keyring.load(),
+        session,
+        policy,
+        requests: ({ sessionId }) => new RequestScheduler({ ...requests, sessionId }),
+        shared: true,
+        trace: true,
+      });
+    this.#link = this.#newLink();
     const { staticKey } = this.#link.keyring;
     const hasKey = staticKey.privateKey !== undefined || 'sharedSecret' in staticKey;
     if (!hasKey && options.sharedSecret === undefined) {
@@ -175,7 +183,7 @@ export class Client {
    * `asking`, until a person has acted; `ended`.
    */
   get state(): ClientLink['state'] {
-    return this.#link.state;
+    return this.#isOver ? 'waiting' : this.#link.state;
   }
 
   /**
@@ -208,9 +216,9 @@ export class Client {
       signal = asked.signal;
       const envelope = this.#conversation.envelopeOf(question, requestId);
       if (signal?.aborted) throw reasonOf(signal);
-      const orders = this.#link.ask(envelope, this.#now(), asked.timeout);
+      const orders = this.#take((at) => this.#link.ask(envelope, at, asked.timeout));
       const answer = this.#answers.to(envelope, requestId, asked, () =>
-        this.#run(this.#link.cancel(envelope, this.#now())),
+        this.#input((at) => this.#link.cancel(envelope, at)),
       );
       this.#run(orders);
       return await answer;
@@ -294,13 +302,15 @@ export class Client {
         '"event" expected "ask" with the code hub-key-changed: no other has a key to trust. Call resume() or end()',
       );
     }
-    this.#run(this.#link.change((stored) => pinHub(stored, nodeId!, hubKey), this.#now()));
+    this.#input((at) => this.#link.change((stored) => pinHub(stored, nodeId!, hubKey), at));
   }
 
   /** Connects again immediately: after a person has acted, when the network is back, or after `end`. */
   resume(): void {
     this.#isNew = false;
-    this.#run(this.#link.start(this.#now()));
+    if (this.#isOver) this.#link = this.#newLink();
+    this.#isOver = false;
+    this.#input((at) => this.#link.start(at));
   }
 
   /**
@@ -324,10 +334,15 @@ export class Client {
   /** Ends the connection for good. May be called in any listener. */
   end(): void {
     this.#isNew = false;
+    clearTimeout(this.#timer);
+    if (this.#isOver) this.#tell({ type: 'end' });
+    this.#isOver = false;
     if (this.#link.state === 'ended') return;
-    const orders = this.#link.end(this.#now());
-    this.#left = this.#left.filter((order) => this.#outlasts(order));
-    this.#run(orders);
+    this.#input((at) => {
+      const orders = this.#link.end(at);
+      this.#left = this.#left.filter((order) => this.#outlasts(order));
+      return orders;
+    });
   }
 
   /** How to carry out each order. */
@@ -340,24 +355,30 @@ export class Client {
     },
     close: ({ code }) => this.#close(code),
     store: ({ change }) => {
-      let orders: Order[];
+      let stored: Keyring | undefined;
+      let failure: Error | undefined;
       try {
         this.keyring.update((stored) => {
           if (this.#transport !== undefined) assertSameKey(this.#link.keyring, stored);
           return change(stored);
         });
-        orders = this.#link.stored(undefined, this.#now(), this.keyring.load());
+        stored = this.keyring.load();
       } catch (error) {
-        orders = this.#link.stored(toError(error), this.#now());
+        failure = toError(error);
       }
-      this.#run(orders);
+      this.#input((at) => this.#link.stored(failure, at, stored));
     },
-    derive: ({ derivation, salt }) =>
-      this.#derivations.start(salt, (psk) => this.#run(this.#link.derived(derivation, psk, this.#now()))),
+    derive: ({ derivation, salt }) => {
+      const link = this.#link;
+      this.#derivations.start(salt, (psk) => {
+        if (link === this.#link) this.#input((at) => link.derived(derivation, psk, at));
+      });
+    },
     'stop-deriving': () => this.#derivations.stop(),
     compute: async ({ connection, publicKey }) => {
+      const link = this.#link;
       const secret = await outcomeOf(() => this.#options.sharedSecret!(publicKey));
-      this.#run(this.#link.computed(connection, secret, this.#now()));
+      if (link === this.#link) this.#input((at) => link.computed(connection, secret, at));
     },
     tell: ({ event }) => {
       const told = 'message' in event && event.type !== 'unsent' ? withNumbers(event) : event;
@@ -459,11 +480,52 @@ export class Client {
       this.#attempt(order);
     }
     this.#isBusy = false;
+    if (this.#isOver) return;
     clearTimeout(this.#timer);
     const { deadline } = this.#link;
     if (deadline === undefined) return;
     const wait = Math.max(0, Math.ceil(deadline - performance.now()));
-    this.#timer = setTimeout(() => this.#run(this.#link.wake(this.#now())), wait);
+    this.#timer = setTimeout(() => this.#input((at) => this.#link.wake(at)), wait);
+  }
+
+  /** Gives the link an input, and carries out what it orders. */
+  #input(input: (now: number) => Order[]): void {
+    let orders: Order[];
+    try {
+      orders = this.#take(input);
+    } catch (error) {
+      if (this.#isOver) return;
+      throw error;
+    }
+    this.#run(orders);
+  }
+
+  /** What the link orders. If an allocation has failed, the link is over, and another one follows, from the store. */
+  #take(input: (now: number) => Order[]): Order[] {
+    const { state } = this.#link;
+    try {
+      return input(this.#now());
+    } catch (error) {
+      if (state !== 'ended' && this.#link.state === 'ended') this.#restart(error as LocalError);
+      throw error;
+    }
+  }
+
+  #restart(error: LocalError): void {
+    this.#isOver = true;
+    this.#left.length = 0;
+    this.#close(1000);
+    this.#derivations.stop();
+    this.#answers.failAll(error);
+    this.#tell({ type: 'close', error });
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      try {
+        this.resume();
+      } catch (later) {
+        this.#restart(later as LocalError); // there is no memory for another link either, or no keyring
+      }
+    }, PAUSE);
   }
 
   /** A transport that fails ends its connection. */
@@ -473,29 +535,32 @@ export class Client {
     } catch (error) {
       this.#close(1000);
       const { connection } = order as Extract<Order, { do: 'write' }>;
-      this.#run(this.#link.closed(connection, toError(error), this.#now()));
+      this.#input((at) => this.#link.closed(connection, toError(error), at));
     }
   }
 
   #open(connection: number): void {
-    const input = (orders: (now: number) => Order[]): void => this.#run(orders(this.#now()));
+    const link = this.#link;
+    const input = (orders: (now: number) => Order[]): void => {
+      if (link === this.#link && !this.#isOver) this.#input(orders);
+    };
     const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
     let transport: Transport | undefined;
     let isSilent = true;
     let isHeard = false;
     this.#written = 0;
     const line: Connection = {
-      isReady: () => isOpen() && this.#link.state === 'ready',
+      isReady: () => isOpen() && link.state === 'ready',
       send: (envelope) => {
-        if (line.isReady()) input((at) => this.#link.send(envelope, at));
+        if (line.isReady()) input((at) => link.send(envelope, at));
       },
-      opened: () => input((at) => this.#link.opened(connection, at)),
+      opened: () => input((at) => link.opened(connection, at)),
       received: (data) => {
         if (!isOpen()) return;
         isSilent = false;
         isHeard ||= line.isReady();
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
-        input((at) => this.#link.received(connection, data, at));
+        input((at) => link.received(connection, data, at));
       },
       closed: (closing) => {
         if (isOpen()) {
@@ -505,7 +570,7 @@ export class Client {
           this.#close(1000);
           this.#closing = { ...given, isSilent, point, times };
         }
-        input((at) => this.#link.closed(connection, closing, at));
+        input((at) => link.closed(connection, closing, at));
       },
     };
     try {
@@ -524,7 +589,7 @@ export class Client {
 
   #send(message: JsonObject | Uint8Array): boolean {
     if (this.#link.state !== 'ready') return false;
-    const orders = this.#link.send(message, this.#now());
+    const orders = this.#take((at) => this.#link.send(message, at));
     const told = orders.flatMap((order) => (order.do === 'tell' ? order.event : []));
     const unsent = told.find((event) => event.type === 'unsent' && event.message === message);
     this.#run(orders.filter((order) => order.do !== 'tell' || order.event !== unsent));

@@ -251,7 +251,12 @@ Serial1.on('data', (data) => {
   for (let end = line.indexOf('\n'); end >= 0; end = line.indexOf('\n')) {
     const message = line.substr(0, end).trim();
     line = line.substr(end + 1);
-    if (message !== '') received(message);
+    try {
+      if (message !== '') received(message);
+    } catch (error) {
+      console.log('the session failed: ' + error); // such as a failed allocation: the bridge connects again after a pause
+      if (session !== undefined) run(session.closed());
+    }
   }
 });
 Serial1.println('start');

@@ -16,15 +16,40 @@ const bytesOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data
 const bufferOf = (data) => (typeof data === 'string' ? data : new Uint8Array(data).buffer);
 
 const { access_key: accessKey, site_id: siteId } = JSON.parse(host.load('connection'));
-const stored = host.load('keyring');
-const keyring =
-  stored === undefined
-    ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
-    : parseKeyring(stored, accessKey);
-const link = new ClientLink({ crypto: deviceCrypto, randomBytes, siteId, keyring });
-
+const PAUSE = 2000; // milliseconds, after a failed allocation
 const orders = [];
 let isRunning = false;
+let link; // undefined in the pause after a failed allocation
+
+function newLink() {
+  const stored = host.load('keyring');
+  const keyring =
+    stored === undefined
+      ? createKeyring({ accessKey, staticKey: randomBytes(32), crypto: deviceCrypto })
+      : parseKeyring(stored, accessKey);
+  return new ClientLink({ crypto: deviceCrypto, randomBytes, siteId, keyring });
+}
+
+/** Gives the link an input. A failed allocation ends the link: after a pause another one follows, with what is stored. */
+function give(input) {
+  try {
+    run(input());
+  } catch (error) {
+    if (link !== undefined && link.state !== 'ended') throw error; // a mistake of this program
+    link = undefined;
+    orders.length = 0;
+    host.close();
+    host.say(`ended: ${error?.code ?? error}`);
+    host.wakeAt(host.now() + PAUSE);
+  }
+}
+
+function wake() {
+  if (link !== undefined) return link.wake(host.now());
+  link = newLink();
+  return link.start(host.now());
+}
+
 function run(more) {
   orders.push(...more);
   if (isRunning) return; // an order caused this input: those before it come first
@@ -63,11 +88,12 @@ const told = {
   ask: ({ error }) => host.say(`a person has to act: ${error.code ?? error}`),
 };
 
+const unlessOver = (input) => link && give(input);
 globalThis.client = {
-  received: (connection, data) => run(link.received(connection, bytesOf(data), host.now())),
-  closed: (connection, code) => run(link.closed(connection, { code }, host.now())),
-  derived: (derivation, psk) => run(link.derived(derivation, new Uint8Array(psk), host.now())),
-  wake: () => run(link.wake(host.now())),
-  send: (value) => run(link.send(value, host.now())),
+  received: (connection, data) => unlessOver(() => link.received(connection, bytesOf(data), host.now())),
+  closed: (connection, code) => unlessOver(() => link.closed(connection, { code }, host.now())),
+  derived: (derivation, psk) => unlessOver(() => link.derived(derivation, new Uint8Array(psk), host.now())),
+  wake: () => give(wake),
+  send: (value) => unlessOver(() => link.send(value, host.now())),
 };
-run(link.start(host.now()));
+give(wake);

@@ -16,9 +16,9 @@ import type { Order } from './orders.ts';
  * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, from a clock that never goes back, such as
  * `performance.now()`. If carrying out an order causes the next input, put that input's orders behind those that are left.
  *
- * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing. So does
- * `out-of-memory`, which `start`, `ask`, `cancel`, `send`, `trust` and `change` throw if there is no memory to keep the input. In all other
- * cases a lack of memory ends the connection.
+ * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing. Any method throws
+ * `out-of-memory` if an allocation has failed. The link is then over: it has wiped its keys, its state is `ended`, and each further
+ * call throws the same. End what it had under way, and after a pause make another one with the keyring that is stored.
  * @see spec, "Hub connection (protocol v3)"
  *
  * @example
@@ -62,7 +62,7 @@ export class ClientLink {
    * Connects, unless there is a connection: at first, after `end`, after a person has acted, and when the network is back.
    * @param now - the time, in milliseconds
    * @returns the orders to carry out, in order
-   * @throws LocalError `bad-argument`
+   * @throws LocalError `bad-argument`; as any method, `out-of-memory`
    */
   start(now: number): Order[] {
     return this.machine.run(now, this.machine.start);

@@ -33,11 +33,8 @@ export class Derivation {
   take(number: number, psk: unknown): Bytes | undefined | false {
     const { nodeId } = this;
     if (number !== this.number || nodeId === undefined || this.psk !== undefined) return false;
-    this.nodeId = undefined; // also if there is no memory for a copy
-    if (isBytesOf(psk, KEY_LENGTH)) {
-      this.psk = copyBytes(psk);
-      this.nodeId = nodeId;
-    }
+    if (isBytesOf(psk, KEY_LENGTH)) this.psk = copyBytes(psk);
+    else this.nodeId = undefined;
     return this.psk;
   }
 

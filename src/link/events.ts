@@ -54,14 +54,3 @@ export function merged<A extends object, B extends object, C extends object>(a: 
   }
   return fields as A & B & C;
 }
-
-/** Removes an item from an array, without memory for another one. Most are the first of a queue, which may be long. */
-export function remove<T>(items: T[], item: T): void {
-  if (items[0] === item) {
-    items.shift();
-    return;
-  }
-  let length = 0;
-  for (let i = 0; i < items.length; i++) if (items[i] !== item) items[length++] = items[i]!;
-  items.length = length;
-}

@@ -6,8 +6,7 @@
  *                 ▲                      │                          the session first. It stops as soon as a keyring is
  *                 └─── held while a keyring is being stored ◄───────┘  being stored, so nothing overtakes it.
  *
- * Memory may end at any allocation: an object, an array, a closure, an order. So what an order says is changed after the order is
- * made, and what was interrupted can be done again. Where nothing may fail, nothing is allocated.
+ * A failed allocation ends the link: it wipes its keys, and takes no input any more.
  */
 import { assertFunction, assertTime, assertWait } from '../arguments.ts';
 import { type Bytes, isBytes, wipe } from '../bytes.ts';
@@ -15,14 +14,14 @@ import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { assertKeyring, type Keyring, pinHub } from '../keyring/keyring.ts';
-import { assertNotFull, failureOf } from '../memory.ts';
+import { assertNotFull, failureOf, outOfMemory } from '../memory.ts';
 import { ConnectionPolicy, type PolicyDecision, TIMES } from '../policy/connection-policy.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
-import { endedBy, merged, remove, retyped, type Update, updateBy, updatesOf } from './events.ts';
+import { endedBy, merged, retyped, type Update, updateBy, updatesOf } from './events.ts';
 import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
 import type { LinkEvent, Order, TraceEvent } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
@@ -30,7 +29,7 @@ import { StoredKeyring } from './stored-keyring.ts';
 
 /** How often in a row this side may fail, such as with a full disk, until a person is asked. */
 const ATTEMPTS = 3;
-/** The pause after a failure of this side while there was no connection, or without memory for orders, in milliseconds. */
+/** The pause after a failure of this side while there was no connection, in milliseconds. */
 const PAUSE = 2000;
 /** How long a question without a timeout waits to be sent, in milliseconds. */
 const UNSENT_TIMEOUT = 60000;
@@ -51,7 +50,7 @@ interface Leaving {
   readonly cause?: LocalError | undefined;
 }
 
-/** Takes an input of a connection. A method, since a closure needs memory. */
+/** Takes an input of a connection. */
 type Take<Data> = (this: LinkMachine, now: number, data: Data, session: ClientSession) => void;
 
 /** An input that was not taken yet. */
@@ -69,8 +68,6 @@ export class LinkMachine {
   readonly derivation: Derivation;
   private readonly questions: Questions;
   private orders: Order[] = [];
-  /** Returned when there is no memory for another array. Of this link, since the files for devices freeze what all would share. */
-  private readonly none: Order[] = [];
   /** The number of the latest connection, and its session until its end. */
   connection = 0;
   private session: ClientSession | undefined = undefined;
@@ -92,17 +89,13 @@ export class LinkMachine {
   private askAfter: number | undefined = undefined;
   /** The error of the latest connection that was not ready. */
   private cause: LocalError | RemoteError | undefined = undefined;
-  /** What a person is still to be told that they are asked about. */
-  private toAsk: LocalError | RemoteError | undefined = undefined;
   /** How this side has failed, until the connection has ended. */
   private failure: LocalError | undefined = undefined;
   /** How many attempts in a row this side has failed. */
   private failures = 0;
-  /** What the policy has decided about a connection that is over, until it is told. */
-  private decision: PolicyDecision | undefined = undefined;
   private isOn = true;
-  /** From `end` until all is ended. */
-  private isEnding = false;
+  /** The failed allocation that has ended the link. */
+  private full: LocalError | undefined = undefined;
   /** When to call `wake`. */
   deadline: number | undefined = undefined;
 
@@ -126,7 +119,7 @@ export class LinkMachine {
 
   /**
    * Takes an input, does all that can be done, and returns the orders.
-   * @throws LocalError if the input cannot be taken: `out-of-memory`, or the caller's mistake. It has changed nothing
+   * @throws LocalError the caller's mistake, which has changed nothing; `out-of-memory`, which is final
    */
   run<A, B, C>(
     now: number,
@@ -135,20 +128,34 @@ export class LinkMachine {
     b?: B,
     c?: C,
   ): Order[] {
+    if (this.full !== undefined) throw this.full;
     try {
       input.call(this, assertTime(now, 'now'), a!, b!, c!);
+      return this.proceed(now);
     } catch (error) {
-      assertNotFull(error);
-      throw error;
+      throw this.over(error);
     }
-    return this.proceed(now);
+  }
+
+  /** Ends the link if there was no memory. Returns the error to throw. */
+  private over(error: unknown): unknown {
+    this.full = outOfMemory(error);
+    if (this.full === undefined) return error;
+    this.isOn = false;
+    this.deadline = undefined;
+    wipe(this.derivation.psk);
+    try {
+      this.session?.closed();
+    } catch {
+      // There is no memory for its end either, but it has wiped its keys.
+    }
+    return this.full;
   }
 
   start(now: number): void {
-    if (this.isEnding) this.finishEnd(now);
     if (this.session !== undefined) return;
     this.isOn = true;
-    this.asked = this.toAsk = undefined;
+    this.asked = undefined;
     this.failures = 0;
     this.policy.resume();
     this.dialAt = now;
@@ -158,11 +165,7 @@ export class LinkMachine {
   input<Data>(_now: number, connection: number, take: Take<Data>, data?: Data): void {
     const { session } = this;
     if (connection !== this.connection || session === undefined) return;
-    try {
-      this.inputs.push({ session, take, data });
-    } catch (error) {
-      this.fail(error);
-    }
+    this.inputs.push({ session, take, data });
   }
 
   open(_now: number, _data: unknown, session: ClientSession): void {
@@ -176,7 +179,7 @@ export class LinkMachine {
 
   computed(_now: number, sharedSecret: Uint8Array | Error, session: ClientSession): void {
     if (isBytes(sharedSecret)) this.take(session.resume(sharedSecret));
-    else this.fail(sharedSecret, true);
+    else this.fail(sharedSecret);
   }
 
   /** Nothing more is written to the transport of a connection. */
@@ -186,35 +189,24 @@ export class LinkMachine {
   }
 
   private lose(now: number, closing: Closing | LinkClosing | Error | undefined): void {
-    if (closing instanceof Error) this.fail(closing, true);
+    if (closing instanceof Error) this.fail(closing);
     else this.leave(now, { closing, retryAfter: (closing as LinkClosing | undefined)?.retryAfter });
   }
 
   stored(_now: number, error: unknown, keyring: Keyring | undefined): void {
-    try {
-      if (keyring !== undefined) assertKeyring(keyring);
-      if (this.store.stored(error ?? undefined, keyring) && this.isOn) this.fail(error, true);
-    } catch (mistake) {
-      const failure = failureOf(mistake);
-      if (failure.code !== 'out-of-memory') throw mistake;
-      this.store.stored(failure, undefined);
-      this.fail(failure);
-    }
+    if (keyring !== undefined) assertKeyring(keyring);
+    if (this.store.stored(error ?? undefined, keyring) && this.isOn) this.fail(error);
   }
 
   derived(now: number, derivation: number, psk: Uint8Array | Error): void {
-    try {
-      const answer = this.derivation.take(derivation, psk);
-      if (answer !== false) this.input(now, this.connection, this.answerPsk, answer ?? psk);
-    } catch (error) {
-      this.fail(error);
-    }
+    const answer = this.derivation.take(derivation, psk);
+    if (answer !== false) this.input(now, this.connection, this.answerPsk, answer ?? psk);
   }
 
   private answerPsk(_now: number, psk: unknown, session: ClientSession): void {
     if (session.state !== 'awaiting-psk') return;
     if (isBytes(psk)) this.take(session.providePsk(psk));
-    else this.fail(psk, true);
+    else this.fail(psk);
   }
 
   wake(now: number): void {
@@ -293,74 +285,56 @@ export class LinkMachine {
     this.start(now);
   }
 
-  end(): void {
+  end(now: number): void {
     if (!this.isOn) return;
     this.isOn = false;
-    this.isEnding = true;
-    wipe(this.derivation.psk);
-  }
-
-  private finishEnd(now: number): void {
     const error = errors.linkEnded();
     const { inputs } = this;
     this.quit(now, error);
-    this.asked = this.toAsk = undefined;
+    this.asked = undefined;
     this.store.dropChanges();
     this.derivation.forget();
-    while (inputs.length > 0) this.drop(inputs[0]!, error);
+    for (let i = 0; i < inputs.length; i++) this.drop(inputs[i]!, error);
+    inputs.length = 0;
     this.questions.dropAll(error);
     this.tell({ type: 'end' });
-    this.isEnding = false;
     this.failure = undefined;
   }
 
   /** An input will never be taken. */
-  private drop(input: Input, error: LocalError | RemoteError): void {
-    if (input.take === this.sendNow) this.tellUnsent(input.data as JsonObject | Uint8Array, error);
-    remove(this.inputs, input);
+  private drop({ take, data }: Input, error: LocalError | RemoteError): void {
+    if (take === this.sendNow) this.tellUnsent(data as JsonObject | Uint8Array, error);
   }
 
-  /** Does all that can be done, and returns the orders. Without memory for that, the next input goes on. */
+  /** Does all that can be done, and returns the orders. */
   private proceed(now: number): Order[] {
-    try {
-      if (this.isEnding) this.finishEnd(now);
-      if (this.questions.lateAt <= now) this.questions.dropUntil(now, this.cause ?? errors.lateQuestion());
-      while (!this.store.isBusy && this.step(now));
-      this.setDeadline(now);
-      const { orders } = this;
-      this.orders = [];
-      return orders;
-    } catch (error) {
-      if (failureOf(error).code !== 'out-of-memory') throw error;
-      this.fail(error);
-      this.deadline = now + PAUSE;
-      this.none.length = 0; // a shell may have put orders of another input behind the ones it got
-      return this.none;
-    }
+    if (this.questions.lateAt <= now) this.questions.dropUntil(now, this.cause ?? errors.lateQuestion());
+    while (!this.store.isBusy && this.step(now));
+    this.setDeadline(now);
+    const { orders } = this;
+    this.orders = [];
+    return orders;
   }
 
   /** Does the next thing. Returns whether there was one. */
   private step(now: number): boolean {
     const { failure } = this;
     if (failure !== undefined) this.giveUp(failure, now);
-    this.tellAsk();
     try {
-      const event = this.events[0];
-      const input = this.inputs[0];
+      const event = this.events.shift();
       if (event !== undefined) {
-        remove(this.events, event);
         this.carryOut(event, now);
-      } else if (input !== undefined) {
-        const { session, take, data } = input;
-        if (session === undefined || session === this.session) {
-          (take as Take<unknown>).call(this, now, data, session!);
-          remove(this.inputs, input);
-        } else this.drop(input, this.cause ?? errors.notReady(this));
-      } else return this.doDue(now);
+        return true;
+      }
+      const input = this.inputs.shift();
+      if (input === undefined) return this.doDue(now);
+      const { session, take, data } = input;
+      if (session === undefined || session === this.session) {
+        (take as Take<unknown>).call(this, now, data, session!);
+      } else this.drop(input, this.cause ?? errors.notReady(this));
     } catch (error) {
-      this.fail(error); // such as: no memory, or another program has pinned another key
-      // With nothing to end, it would fail again at once, until a person is asked.
-      if (!this.hasToEnd && this.dialAt === undefined) assertNotFull(error);
+      assertNotFull(error);
+      this.fail(error); // such as: another program has pinned another key
     }
     return true;
   }
@@ -394,7 +368,6 @@ export class LinkMachine {
     this.dialAt = undefined;
     const { crypto, randomBytes, siteId, session = {} } = this.options;
     const own = { crypto, randomBytes, siteId, keyring: this.store.kept };
-    this.isCut = true;
     this.session = new ClientSession(merged(session, dialOptions, own));
     this.tell({ type: 'connecting' });
     this.order({ do: 'open', connection: ++this.connection });
@@ -458,17 +431,15 @@ export class LinkMachine {
   /** Seals a message and writes it. Returns whether that could be done. If not, nothing of it is written. */
   private write(message: Parameters<Write>[0], onError: Parameters<Write>[1]): boolean {
     const session = this.session!;
-    const { length } = this.orders;
-    let sealed: Bytes[] | undefined;
     try {
-      sealed = isBytes(message) ? session.sendBinary(message) : session.sendJson(message);
+      const sealed = isBytes(message) ? session.sendBinary(message) : session.sendJson(message);
       for (let i = 0; i < sealed.length; i++) this.transmit(sealed[i]!);
       if (!isBytes(message)) this.trace({ type: 'sent', envelope: message });
       return true;
     } catch (error) {
-      this.orders.length = length;
-      if (sealed !== undefined || session.state !== 'ready') this.fail(error);
-      onError(failureOf(error));
+      assertNotFull(error);
+      if (session.state !== 'ready') this.fail(error);
+      onError(error as LocalError);
       return false;
     }
   }
@@ -480,38 +451,23 @@ export class LinkMachine {
   /** Ends the connection on our own wish, or the pause. */
   private quit(now: number, cause?: LocalError): void {
     this.policy.goodbye();
-    this.dialAt = this.decision = undefined;
-    // There is a connection, or its end was interrupted.
+    this.dialAt = undefined;
     if (this.policy.state === 'leaving') this.leave(now, { code: 1000, cause });
   }
 
-  /**
-   * This side has failed: no memory, a full disk, a broken random generator. Wipes the keys of the session. Never throws.
-   * @param isGiven - whether the shell has passed the error
-   */
-  private fail(error: unknown, isGiven = false): void {
+  /** This side has failed: a full disk, a broken random generator. Wipes the keys of the session. */
+  private fail(error: unknown): void {
     if (this.failure !== undefined) return;
-    const failure = failureOf(error);
-    const isOurs = !(error instanceof Error) || (failure.code === 'out-of-memory' && !isGiven);
-    this.failure = (isOurs ? failure : error) as LocalError;
+    this.failure = (error instanceof Error ? error : failureOf(error)) as LocalError;
     this.failures++;
-    try {
-      this.session?.closed();
-    } catch {
-      // It has no memory for its end, but has wiped its keys.
-    }
-  }
-
-  /** Whether there is a connection, or one whose end was not told. */
-  private get hasToEnd(): boolean {
-    const { state } = this.policy;
-    return this.decision !== undefined || state === 'connecting' || state === 'ready';
+    this.session?.closed();
   }
 
   /** Ends what this side has failed. */
   private giveUp(failure: LocalError, now: number): void {
     const isHopeless = this.isOn && this.failures >= ATTEMPTS;
-    if (this.hasToEnd) {
+    const { state } = this.policy;
+    if (state === 'connecting' || state === 'ready') {
       this.leave(now, { code: 1000, failure, isHopeless });
     } else if (isHopeless) {
       this.quit(now);
@@ -528,11 +484,12 @@ export class LinkMachine {
   private leave(now: number, { closing, code, retryAfter = 0, failure, isHopeless, cause }: Leaving): void {
     const { session } = this;
     const events = session === undefined ? [] : session.closed(closing);
-    const last = events[events.length - 1]; // `close` if memory has ended in the session
+    const last = events[events.length - 1];
+    if (last?.type === 'close') throw last.error; // there was no memory for its end
     const ended =
       failure === undefined && last?.type === 'ended'
         ? last
-        : endedBy(failure ?? cause ?? errors.noMemoryLeft(), isHopeless === true);
+        : endedBy(failure ?? cause!, isHopeless === true);
     if (code !== undefined && session !== undefined && !this.isCut) {
       this.order({ do: 'close', connection: this.connection, code });
     }
@@ -540,33 +497,25 @@ export class LinkMachine {
     this.isReady = this.isPaced = false;
     this.events.length = 0;
     this.questions.close(cause ?? ended.error, now);
-    this.decision ??= this.decide(ended, now);
-    const { decision, orders } = this;
-    const { length } = orders;
-    let dialAt: number | undefined;
-    try {
-      for (let i = 0; i < events.length - 1; i++) {
-        const event = events[i]!;
-        this.trace(event as EndedEvent);
-        if (event.type === 'static-key-fresh') this.tell(event);
-      }
-      this.trace(ended);
-      if (decision.do !== 'rest') this.tell({ type: 'close', error: ended.error });
-      this.trace(decision);
-      if (decision.do !== 'rest' && decision.after !== undefined) {
-        const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
-        const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
-        dialAt = now + after;
-        if (decision.do === 'dial') this.tell({ type: 'reconnect', after, error: decision.tell });
-      }
-    } catch (error) {
-      orders.length = length; // they are told again
-      throw error;
+    const decision = this.decide(ended, now);
+    for (let i = 0; i < events.length - 1; i++) {
+      const event = events[i]!;
+      this.trace(event as EndedEvent);
+      if (event.type === 'static-key-fresh') this.tell(event);
     }
-    this.decision = undefined;
-    this.dialAt = dialAt;
-    if (decision.do !== 'rest') this.cause = ended.error;
-    this.asked = undefined;
+    this.trace(ended);
+    this.asked = this.dialAt = undefined;
+    if (decision.do !== 'rest') {
+      this.cause = ended.error;
+      this.tell({ type: 'close', error: ended.error });
+    }
+    this.trace(decision);
+    if (decision.do !== 'rest' && decision.after !== undefined) {
+      const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
+      const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
+      this.dialAt = now + after;
+      if (decision.do === 'dial') this.tell({ type: 'reconnect', after, error: decision.tell });
+    }
     if (decision.do === 'ask') this.askPerson(decision.error, decision.after);
     this.store.store(updatesOf(events));
   }
@@ -586,15 +535,9 @@ export class LinkMachine {
   /** @param after - when the link dials all the same: the questions go on waiting */
   private askPerson(error: LocalError | RemoteError, after?: number): void {
     this.askAfter = after;
-    this.asked = this.toAsk = error;
-  }
-
-  private tellAsk(): void {
-    const { toAsk, askAfter: after } = this;
-    if (toAsk === undefined) return;
-    if (after === undefined) this.questions.dropAll(toAsk);
-    this.tell({ type: 'ask', error: toAsk, after });
-    this.toAsk = undefined;
+    this.asked = error;
+    if (after === undefined) this.questions.dropAll(error);
+    this.tell({ type: 'ask', error, after });
   }
 
   private tellUnsent(message: JsonObject | Uint8Array, error: LocalError | RemoteError): void {

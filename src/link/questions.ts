@@ -6,6 +6,7 @@ import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_REQUESTS } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
+import { remove } from '../requests/deadlines.ts';
 import type { HubEvent } from '../requests/hub-event.ts';
 import type {
   FinishDecision,
@@ -14,7 +15,7 @@ import type {
   SendDecision,
 } from '../requests/request-scheduler.ts';
 import type { JsonObject } from '../wire/json.ts';
-import { merged, remove, retyped } from './events.ts';
+import { merged, retyped } from './events.ts';
 import type { LinkOptions } from './options.ts';
 import type { FinishEvent, LinkEvent, PartEvent } from './orders.ts';
 
@@ -45,8 +46,6 @@ interface KnownHub {
   saysHandled: boolean | undefined;
 }
 
-const NONE: readonly RequestDecision[] = [];
-
 export class Questions {
   /** Those that were not sent, in the order in which they were asked. */
   private readonly unsent: Question[] = [];
@@ -60,8 +59,6 @@ export class Questions {
   /** The hubs that were connected, by their ids, and the one of the scheduler. */
   private readonly hubs: { [key: string]: KnownHub | undefined } = {};
   private hub: KnownHub | undefined = undefined;
-  /** What the scheduler has decided, and was perhaps not carried out: memory may have ended. */
-  private decisions: readonly RequestDecision[] = NONE;
   private readonly tell: (event: LinkEvent) => void;
   private readonly write: Write;
 
@@ -94,7 +91,7 @@ export class Questions {
     );
   }
 
-  /** Forgets a question, without memory. */
+  /** Forgets a question. */
   forget(question: Question): void {
     if (question.id === undefined) this.leave(question);
     else question.isForgotten = true;
@@ -130,7 +127,6 @@ export class Questions {
     const { scheduler } = this;
     if (scheduler !== undefined) {
       this.hub!.saysHandled = scheduler.saysHandled;
-      this.follow(this.decisions, now, error);
       this.follow(scheduler.closed(), now, error);
     }
     this.scheduler = undefined;
@@ -207,7 +203,6 @@ export class Questions {
 
   /** Carries out the scheduler's decisions; after the end of the connection, only which questions have ended. */
   private follow(decisions: readonly RequestDecision[], now: number, error?: LocalError | RemoteError): void {
-    this.decisions = decisions;
     for (let i = 0; i < decisions.length; i++) {
       const decision = decisions[i]!;
       if (decision.do === 'finish') this.finish(decision, error);
@@ -216,7 +211,6 @@ export class Questions {
       else if (decision.do === 'part') this.tellPart(decision);
       else this.send(decision, now);
     }
-    this.decisions = NONE;
   }
 
   private tellPart(decision: PartDecision): void {

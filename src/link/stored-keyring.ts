@@ -90,8 +90,7 @@ export class StoredKeyring {
     this.storing = undefined;
     if (storing === undefined) return false;
     if (error === undefined) {
-      this.kept = keyring ?? storing; // even if there is no memory to compare them
-      if (isSame(this.kept, storing)) this.kept = storing;
+      this.kept = keyring === undefined || isSame(keyring, storing) ? storing : keyring;
       this.changes = [];
     } else if (this.isNeeded) this.isRead = false;
     else this.staysFresh = true;

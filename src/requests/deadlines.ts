@@ -38,7 +38,7 @@ export class Deadlines<T extends Timed> {
     this.move(item, item.dueAt);
   }
 
-  /** Removes an item that is here, without memory. */
+  /** Removes an item that is here. */
   remove(item: T): void {
     const last = this.heap.pop()!;
     if (last === item) return;
@@ -46,7 +46,7 @@ export class Deadlines<T extends Timed> {
     this.move(last, last.dueAt);
   }
 
-  /** Gives an item that is here another deadline, without memory. */
+  /** Gives an item that is here another deadline. */
   move(item: T, dueAt: number): void {
     const { heap } = this;
     let { place } = item;
@@ -83,4 +83,14 @@ export class Deadlines<T extends Timed> {
 /** Sorts items in the order in which they came. */
 export function inOrder<T extends Timed>(items: T[]): T[] {
   return items.sort((a, b) => a.number - b.number);
+}
+
+/** Removes an item that is in an array. Most are the first of a queue, which may be long. */
+export function remove<T>(items: T[], item: T): void {
+  let at = items.indexOf(item);
+  if (at === 0) items.shift();
+  else {
+    while (++at < items.length) items[at - 1] = items[at]!;
+    items.length--;
+  }
 }

@@ -5,10 +5,12 @@
  */
 
 import { assertFlag, assertTime, assertWait, readOptions } from '../arguments.ts';
+import type { LocalError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_REQUESTS } from '../limits.ts';
+import { outOfMemory } from '../memory.ts';
 import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
-import { Deadlines, inOrder, type Timed } from './deadlines.ts';
+import { Deadlines, inOrder, remove, type Timed } from './deadlines.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { CAUSES, type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
 import type { Speech } from './speakable.ts';
@@ -142,8 +144,7 @@ const MOST_UNHANDLED = 100;
 /**
  * Schedules the requests of one connection. Carry out the decisions that its methods return, in order, and call
  * `expire` when `nextDeadline` has passed. `now` is the time in milliseconds, from a clock that never goes back, such
- * as `performance.now()`. If a call fails for lack of memory, make it again: no
- * ending is lost, and no request is taken twice.
+ * as `performance.now()`. If an allocation has failed, the scheduler is over: each further call throws the same `out-of-memory`.
  * @see spec, "Client library contract"
  *
  * @example
@@ -184,6 +185,8 @@ export class RequestScheduler {
   /** Until this time, a refusal without a request id may refuse a message that is not in `requests`. */
   private refusableUntil = -Infinity;
   private isOver = false;
+  /** The failed allocation that has ended the scheduler. */
+  private full: LocalError | undefined = undefined;
   private unhandled: Unhandled[] = [];
 
   /** @throws LocalError `bad-argument`, also for an unknown option */
@@ -210,50 +213,47 @@ export class RequestScheduler {
    * @throws LocalError `bad-argument`; `session-over` after `closed`; `too-many-requests` if 10,000 have not ended
    */
   request(envelope: JsonObject, now: number, timeout?: number): RequestDecision[] {
-    const at = assertTime(now, 'now');
-    const until = timeout === undefined ? Infinity : at + assertTime(timeout, 'timeout');
-    if (this.isOver) {
-      throw errors.connectionEnded();
-    }
-    const event = isJsonObject(envelope) ? readHubEvent(envelope) : undefined;
-    const requestId = event?.requestId;
-    if (event === undefined || requestId === undefined) {
-      throw errors.expected('envelope', 'a bus message that carries a request id');
-    }
-    if (this.byId[key(requestId)] !== undefined) {
-      throw errors.repeatedRequest();
-    }
-    if (this.requests.length >= MAX_REQUESTS) {
-      throw errors.tooManyRequests();
-    }
-    const { type, sessionId = this.ownSession } = event;
-    const collector = new ReplyCollector({ requestId, sessionId, type });
-    const request = {
-      requestId,
-      key: key(requestId),
-      sessionKey: key(sessionId ?? ''),
-      envelope,
-      collector,
-      sentAt: undefined,
-      since: 0,
-      until,
-      wasCompleted: false,
-      heardAs: undefined,
-      dueAt: until,
-      place: 0,
-      number: 0,
-    } as Scheduled;
-    this.requests.insert(request);
-    try {
+    return this.run(() => {
+      const at = assertTime(now, 'now');
+      const until = timeout === undefined ? Infinity : at + assertTime(timeout, 'timeout');
+      if (this.isOver) {
+        throw errors.connectionEnded();
+      }
+      const event = isJsonObject(envelope) ? readHubEvent(envelope) : undefined;
+      const requestId = event?.requestId;
+      if (event === undefined || requestId === undefined) {
+        throw errors.expected('envelope', 'a bus message that carries a request id');
+      }
+      if (this.byId[key(requestId)] !== undefined) {
+        throw errors.repeatedRequest();
+      }
+      if (this.requests.length >= MAX_REQUESTS) {
+        throw errors.tooManyRequests();
+      }
+      const { type, sessionId = this.ownSession } = event;
+      const collector = new ReplyCollector({ requestId, sessionId, type });
+      const request = {
+        requestId,
+        key: key(requestId),
+        sessionKey: key(sessionId ?? ''),
+        envelope,
+        collector,
+        sentAt: undefined,
+        since: 0,
+        until,
+        wasCompleted: false,
+        heardAs: undefined,
+        dueAt: until,
+        place: 0,
+        number: 0,
+      } as Scheduled;
+      this.requests.insert(request);
       this.byId[request.key] = request;
       const queue = this.bySession[request.sessionKey] ?? [];
       queue.push(request);
       this.bySession[request.sessionKey] = queue;
       return this.decide(at, [], queue.length === 1 ? [request] : []);
-    } catch (error) {
-      this.leave(request);
-      throw error;
-    }
+    });
   }
 
   /**
@@ -275,37 +275,39 @@ export class RequestScheduler {
    */
   receive(message: string, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
-    const event = readHubEvent(message);
-    if (event === undefined || this.isOver) return [];
-    const sole = this.inFlight === 1 && at >= this.refusableUntil;
-    const owners = this.candidates(event, sole).filter(({ collector }) => collector.owns(event, sole));
-    if (owners.length !== 1) {
-      if (isCompletion(event)) this.handleLate(event);
-      return [{ do: 'handle', event }];
-    }
-    const owner = owners[0]!;
-    const { collector, requestId } = owner;
-    const before = collector.state;
-    const state = collector.push(event, sole);
-    if (state !== before || state === 'speaking') owner.since = at;
-    if (state === 'completed') {
-      owner.wasCompleted = true;
-      if (this.saysHandled === true) collector.timeout(); // it has said all before
-    } else if (before === 'speaking' && collector.ending === 'handled' && !owner.wasCompleted) {
-      this.saysHandled = true;
-    }
-    const { part } = collector;
-    const decisions: RequestDecision[] = [];
-    if (part !== undefined) {
-      owner.heardAs = event.requestId;
-      const { text, speech, displayItems, expectsAnswer } = part;
-      decisions.push({ do: 'part', requestId, text, speech, displayItems, expectsAnswer, event });
-    }
-    if (collector.ending === undefined) {
-      this.requests.move(owner, this.deadlineOf(owner));
-      return decisions;
-    }
-    return decisions.concat(this.decide(at, [owner]));
+    return this.run(() => {
+      const event = readHubEvent(message);
+      if (event === undefined || this.isOver) return [];
+      const sole = this.inFlight === 1 && at >= this.refusableUntil;
+      const owners = this.candidates(event, sole).filter(({ collector }) => collector.owns(event, sole));
+      if (owners.length !== 1) {
+        if (isCompletion(event)) this.handleLate(event);
+        return [{ do: 'handle', event }];
+      }
+      const owner = owners[0]!;
+      const { collector, requestId } = owner;
+      const before = collector.state;
+      const state = collector.push(event, sole);
+      if (state !== before || state === 'speaking') owner.since = at;
+      if (state === 'completed') {
+        owner.wasCompleted = true;
+        if (this.saysHandled === true) collector.timeout(); // it has said all before
+      } else if (before === 'speaking' && collector.ending === 'handled' && !owner.wasCompleted) {
+        this.saysHandled = true;
+      }
+      const { part } = collector;
+      const decisions: RequestDecision[] = [];
+      if (part !== undefined) {
+        owner.heardAs = event.requestId;
+        const { text, speech, displayItems, expectsAnswer } = part;
+        decisions.push({ do: 'part', requestId, text, speech, displayItems, expectsAnswer, event });
+      }
+      if (collector.ending === undefined) {
+        this.requests.move(owner, this.deadlineOf(owner));
+        return decisions;
+      }
+      return decisions.concat(this.decide(at, [owner]));
+    });
   }
 
   /**
@@ -316,8 +318,8 @@ export class RequestScheduler {
    */
   expire(now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
-    const ended: Scheduled[] = [];
-    try {
+    return this.run(() => {
+      const ended: Scheduled[] = [];
       for (let request = this.due(at); request !== undefined; request = this.due(at)) {
         ended.push(request);
         if (at >= request.until) request.collector.stop();
@@ -325,10 +327,7 @@ export class RequestScheduler {
         this.requests.move(request, Infinity);
       }
       return this.decide(at, inOrder(ended));
-    } catch (error) {
-      for (let i = 0; i < ended.length; i++) this.requests.move(ended[i]!, at);
-      throw error;
-    }
+    });
   }
 
   /**
@@ -339,9 +338,11 @@ export class RequestScheduler {
    */
   nextDeadline(now: number): number | undefined {
     const at = assertTime(now, 'now');
-    this.update();
-    const next = this.requests.earliest;
-    return next === Infinity ? undefined : Math.max(0, next - at);
+    return this.run(() => {
+      this.update();
+      const next = this.requests.earliest;
+      return next === Infinity ? undefined : Math.max(0, next - at);
+    });
   }
 
   /**
@@ -354,10 +355,12 @@ export class RequestScheduler {
    */
   cancel(requestId: string, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
-    const request = this.byId[key(requestId)];
-    if (request === undefined) return [];
-    request.collector.stop();
-    return this.decide(at, [request]);
+    return this.run(() => {
+      const request = this.byId[key(requestId)];
+      if (request === undefined) return [];
+      request.collector.stop();
+      return this.decide(at, [request]);
+    });
   }
 
   /**
@@ -366,10 +369,27 @@ export class RequestScheduler {
    * @returns the decisions to carry out, in order
    */
   closed(): FinishDecision[] {
-    this.isOver = true;
-    const all = this.requests.all();
-    for (let i = 0; i < all.length; i++) all[i]!.collector.closed();
-    return this.decide(0, all) as FinishDecision[];
+    return this.run(() => {
+      this.isOver = true;
+      const all = this.requests.all();
+      for (let i = 0; i < all.length; i++) all[i]!.collector.closed();
+      return this.decide(0, all) as FinishDecision[];
+    });
+  }
+
+  /** Runs a method. Without memory, the scheduler is over. */
+  private run<T>(method: () => T): T {
+    if (this.full !== undefined) throw this.full;
+    try {
+      return method();
+    } catch (error) {
+      throw this.over(error);
+    }
+  }
+
+  private over(error: unknown): unknown {
+    this.full = outOfMemory(error);
+    return this.full ?? error;
   }
 
   /** The requests in flight that an event may belong to. */
@@ -470,68 +490,38 @@ export class RequestScheduler {
   }
 
   /**
-   * Removes requests that have ended, and sends those whose turn has come. Without memory for that, those that have ended are due,
-   * so that `expire` returns them, and nothing else has changed.
+   * Removes requests that have ended, and sends those whose turn has come.
    * @param ended - in the order in which they were made
    * @param next - a request that is alone in its session
    */
   private decide(now: number, ended: readonly Scheduled[], next: Scheduled[] = []): RequestDecision[] {
-    for (let i = 0; i < ended.length; i++) this.requests.move(ended[i]!, now);
     const decisions: RequestDecision[] = [];
     for (let i = 0; i < ended.length; i++) {
       const request = ended[i]!;
-      decisions.push(this.finish(request, request.collector.ending!));
-      if (request.sentAt === undefined) continue;
-      const queue = this.bySession[request.sessionKey]!;
-      let at = 1;
+      const { sessionKey, sentAt, collector } = request;
+      decisions.push(this.finish(request, collector.ending!));
+      this.requests.remove(request);
+      delete this.byId[request.key];
+      const queue = this.bySession[sessionKey]!;
+      remove(queue, request);
+      if (queue.length === 0) delete this.bySession[sessionKey];
+      if (sentAt === undefined) continue;
+      this.inFlight--;
+      let at = 0;
       while (queue[at]?.collector.ending !== undefined) at++;
       if (at < queue.length) next.push(queue[at]!);
     }
     inOrder(next);
     for (let i = 0; i < next.length; i++) {
-      const { requestId, envelope } = next[i]!;
-      decisions.push({ do: 'send', requestId, envelope });
-      this.goOn(next[i]!);
-    }
-    // Only now, since there may be no memory for the decisions. The rest needs none.
-    for (let i = 0; i < ended.length; i++) this.leave(ended[i]!);
-    for (let i = 0; i < next.length; i++) {
       const request = next[i]!;
+      const { requestId, envelope } = request;
+      decisions.push({ do: 'send', requestId, envelope });
+      this.goOn(request);
       request.sentAt = request.since = now;
       this.requests.move(request, this.deadlineOf(request));
     }
     this.inFlight += next.length;
     return decisions;
-  }
-
-  private leave(request: Scheduled): void {
-    const { bySession } = this;
-    const queue = bySession[request.sessionKey];
-    this.requests.remove(request);
-    if (request.sentAt !== undefined) this.inFlight--;
-    forget(this.byId, request.key);
-    if (queue !== undefined) this.unqueue(queue, request);
-    if (queue === undefined || queue.length === 0) forget(bySession, request.sessionKey);
-  }
-
-  /** A method, since the smallest file would create the function when it is called, which needs memory. */
-  private unqueue(queue: Scheduled[], request: Scheduled): void {
-    let at = queue.indexOf(request);
-    if (at === 0) queue.shift();
-    else if (at > 0) {
-      while (++at < queue.length) queue[at - 1] = queue[at]!;
-      queue.length--;
-    }
-  }
-}
-
-/** Removes a key. Without memory for that, one without a value remains. */
-function forget(table: { [key: string]: unknown }, name: string): void {
-  try {
-    if (table[name] !== undefined) table[name] = undefined;
-    delete table[name];
-  } catch {
-    // the next of that name replaces it
   }
 }
 

@@ -603,6 +603,31 @@ test('a derivation that fails asks a person, and is tried again after resume', a
   assert.is((await client.ask('hello')).ending, 'handled');
 });
 
+test('a failed allocation ends the questions, and another link connects from the store after a pause', async () => {
+  const world = newWorld();
+  let isFull = false;
+  const client = world.start(
+    {},
+    {
+      randomBytes: (length) => {
+        if (!isFull || length !== 32) return randomBytes(length);
+        isFull = false;
+        throw new RangeError('Array buffer allocation failed');
+      },
+    },
+  );
+  await client.ask('hello');
+  isFull = true; // for the ephemeral key of the next connection
+  world.drop();
+  const late = client.ask('later').catch(({ code }) => code);
+  assert.is(await late, 'out-of-memory');
+  assert.is(client.state, 'waiting');
+  assert.is(await client.ask('in the pause').catch(({ code }) => code), 'out-of-memory');
+  await until(() => client.state === 'ready');
+  assert.is((await client.ask('hello')).ending, 'handled');
+  assert.is(world.derivations, 1); // the PSK came from the store
+});
+
 test('works with an external private key', async () => {
   const world = newWorld();
   const staticKey = randomBytes(32);

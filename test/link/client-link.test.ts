@@ -1,6 +1,7 @@
 /** Each rule of ClientLink by itself. random-lives.test.ts tries them together. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { Cipher } from '../../src/crypto/crypto.ts';
 import {
   buildUtterance,
   ClientLink,
@@ -951,7 +952,7 @@ test('gives this side three attempts again after a person has acted', () => {
   assert.equal(names(shell.closed(new Error('no socket'))), ['tell close', 'tell reconnect']);
 });
 
-test('ends a connection at once if there is no memory for its session', () => {
+test('is over if there is no memory for a session', () => {
   let calls = 0;
   const random = seeded(3);
   const randomBytes = (length: number): Uint8Array => {
@@ -959,8 +960,8 @@ test('ends a connection at once if there is no memory for its session', () => {
     return random(length);
   };
   const shell = new Shell({ randomBytes });
-  assert.equal(names(shell.start()), ['tell close', 'tell reconnect']);
-  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
+  raisesLocal(() => shell.start(), 'out-of-memory');
+  assert.is(shell.link.state, 'ended');
 });
 
 test('pauses after a session could not be made', () => {
@@ -1305,19 +1306,26 @@ test('a message that cannot be sent is told to be unsent', () => {
 
 // Without memory; random-lives.test.ts lets each allocation fail
 
-/** Gives a link an input while no array can grow, and no buffer can be made. */
-function full(input: () => Order[]): Order[] {
+/**
+ * Gives a link an input while no array can grow, and no buffer can be made.
+ * @param nth - the only call of `push` that fails instead
+ */
+function full(input: () => Order[], nth?: number): Order[] {
   const { push } = Array.prototype;
   const Buffers = globalThis.ArrayBuffer;
   const fail = (): never => {
     throw Object.assign(new Error('out of memory'), { name: 'InternalError' });
   };
-  Array.prototype.push = fail;
-  globalThis.ArrayBuffer = class {
-    constructor() {
-      fail();
-    }
-  } as never;
+  let calls = 0;
+  Array.prototype.push = function (...items) {
+    return nth === undefined || ++calls === nth ? fail() : Reflect.apply(push, this, items);
+  };
+  if (nth === undefined)
+    globalThis.ArrayBuffer = class {
+      constructor() {
+        fail();
+      }
+    } as never;
   try {
     return input();
   } finally {
@@ -1326,70 +1334,96 @@ function full(input: () => Order[]): Order[] {
   }
 }
 
-test('a link without memory returns no orders, and goes on two seconds later', () => {
-  const shell = readyShell();
-  const none = full(() => shell.link.received(1, 'text', 0));
-  assert.equal([none, shell.link.deadline], [[], 2000]);
-  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
-  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
-});
+const FULL_INPUTS: { readonly [what: string]: (link: ClientLink) => Order[] } = {
+  'a message': (link) => link.received(1, 'text', 0),
+  'a PSK': (link) => link.derived(1, pskFor(NODE_ID), 0),
+  'a question': (link) => link.ask(question('r1'), 0),
+  'an end': (link) => link.end(0),
+};
+for (const [what, input] of Object.entries(FULL_INPUTS)) {
+  test(`a failed allocation ends the link, with its keys wiped: ${what}`, () => {
+    const shell = new Shell({}, what === 'a PSK' ? [] : ['derive']);
+    shell.start();
+    shell.connect();
+    const { machine } = shell.link as unknown as {
+      machine: { derivation: { psk?: Uint8Array }; session: { state: string } };
+    };
+    const { session } = machine;
+    const failure = raisesLocal(() => full(() => input(shell.link)), 'out-of-memory');
+    assert.equal([shell.link.state, shell.link.deadline], ['ended', undefined]);
+    assert.match(session.state, /^(failed|closed)$/);
+    assert.equal(machine.derivation.psk ?? new Uint8Array(32), new Uint8Array(32));
+    for (const again of [input, (link: ClientLink) => link.start(0)]) {
+      assert.is(
+        raisesLocal(() => again(shell.link), 'out-of-memory'),
+        failure,
+      );
+    }
+  });
+}
 
-test('a shell may put orders behind none', () => {
-  const { link } = readyShell();
-  const none = full(() => link.received(1, 'text', 0));
-  none.push(...link.wake(2000));
-  assert.equal(
-    full(() => link.start(2000)),
-    [],
-  );
-});
-
-test('a link asks a person if it has no memory at three inputs in a row', () => {
-  const shell = readyShell();
-  for (let i = 1; i <= 3; i++) {
-    assert.is(shell.told('ask').length, 0);
-    full(() => shell.link.received(i, 'text', shell.now));
-    shell.wake();
-    shell.wake();
-  }
-  assert.is(shell.told('ask')[0]!.error.code, 'out-of-memory');
-});
+const noMemory = (): never => {
+  throw new RangeError('Array buffer allocation failed');
+};
+const NO_MEMORY: { readonly [where: string]: [Partial<LinkOptions>, (shell: Shell) => unknown] } = {
+  'for the end of a session': [{}, ({ link }) => full(() => link.closed(1, { code: 1006 }, 0), 2)],
+  'for a message': [{}, ({ link }) => full(() => link.send({ msg_type: 'ping', payload: {} }, 0))],
+  'to seal a message': [
+    {},
+    ({ link }) =>
+      link.send(
+        {
+          msg_type: 'ping',
+          payload: {
+            get a() {
+              return noMemory();
+            },
+          },
+        },
+        0,
+      ),
+  ],
+  'for a request': [
+    { requests: () => Object.assign(new RequestScheduler(), { request: noMemory }) },
+    ({ link }) => link.ask(question('r1'), 0),
+  ],
+  'for the length of a pause': [
+    { randomBytes: (length) => (length === 32 ? new Uint8Array(32).fill(5) : noMemory()) },
+    (shell) => shell.closed({ code: 1006 }),
+  ],
+};
+for (const [where, [options, input]] of Object.entries(NO_MEMORY)) {
+  test(`a link is over if there is no memory ${where}`, () => {
+    const shell = readyShell(options);
+    raisesLocal(() => input(shell), 'out-of-memory');
+    assert.is(shell.link.state, 'ended');
+  });
+}
 
 test('an end leaves no failure to the next start', () => {
-  const shell = storingShell();
-  full(() => shell.link.received(1, 'text', 0));
+  let isBroken = false;
+  const seal = (): never => {
+    throw new Error('broken');
+  };
+  const ChaChaPoly = (key: Uint8Array): Cipher => {
+    const cipher = toyCrypto.ciphers.ChaChaPoly!(key);
+    const get = (_: Cipher, name: 'open'): unknown =>
+      isBroken && /^seal/.test(name) ? seal : cipher[name]?.bind(cipher);
+    return new Proxy(cipher, { get } as ProxyHandler<Cipher>);
+  };
+  const shell = readyShell({
+    crypto: { ...toyCrypto, ciphers: { ChaChaPoly } },
+    requests: ({ sessionId }) => new RequestScheduler({ sessionId, saysHandled: true }),
+  });
+  for (const id of ['r1', 'r2', 'r3']) shell.run(shell.link.ask(question(id), 0));
+  shell.answers.delete('store');
+  isBroken = true;
+  shell.says('ovos.utterance.handled', {}, { request_id: 'r1' }); // r2 cannot be sealed, and the key was accepted
+  assert.is(shell.orders.at(-1)!.do, 'store');
+  isBroken = false;
   shell.run(shell.link.end(0));
   shell.start();
   assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
-});
-
-test('an end without memory wipes the PSK and the keys of the session at once, and is told later', () => {
-  const shell = new Shell({}, ['write']);
-  shell.start();
-  shell.connect();
-  shell.run(shell.link.derived(1, pskFor(NODE_ID), 0));
-  const { machine } = shell.link as unknown as {
-    machine: { derivation: { psk: Uint8Array }; session: { state: string } };
-  };
-  const { session } = machine;
-  const { psk } = machine.derivation;
-  assert.equal(
-    full(() => shell.link.end(0)),
-    [],
-  );
-  assert.equal(psk, new Uint8Array(32));
-  assert.is(session.state, 'failed');
-  assert.equal(names(shell.wake()), ['close', 'tell end']);
-});
-
-test('a PSK that there is no memory to keep ends the connection', () => {
-  const shell = new Shell({}, ['store', 'write']);
-  shell.start();
-  shell.connect();
-  const psk = pskFor(NODE_ID);
-  full(() => shell.link.derived(1, psk, 0));
-  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
-  assert.is(shell.told('close')[0]!.error.code, 'out-of-memory');
 });
 
 // What is told
