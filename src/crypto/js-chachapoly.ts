@@ -2,10 +2,11 @@
  * ChaCha20-Poly1305 (RFC 8439, section 2.8) for `jsCrypto`, and for the short messages of `nodeCrypto`. It allocates its
  * result, and two views for a message of a block or more.
  */
+import { clear } from '../bytes.ts';
 import { TAG_LENGTH } from '../limits.ts';
 import { applyKeystream, block, endKeystream, startKeystream } from './chacha20.ts';
 import type { CipherFactory } from './crypto.ts';
-import { finishMac, startMac, updateMac, updateMacWithLengths } from './js-poly1305.ts';
+import { endMac, finishMac, startMac, updateMac, updateMacWithLengths } from './js-poly1305.ts';
 
 const tag = new Uint8Array(TAG_LENGTH);
 
@@ -15,6 +16,13 @@ function computeTag(associatedData: Uint8Array, ciphertext: Uint8Array, length: 
   updateMac(ciphertext, length);
   updateMacWithLengths(associatedData.length, length);
   finishMac(tag);
+}
+
+/** Ends a message, also one in which memory has ended: wipes what all messages share. */
+function end(): void {
+  endKeystream();
+  endMac();
+  clear(tag);
 }
 
 /**
@@ -29,12 +37,15 @@ export function sealChaChaPoly(
   plaintext: Uint8Array,
 ): void {
   const length = sealed.length - TAG_LENGTH;
-  startKeystream(key, nonce);
-  startMac(block);
-  applyKeystream(plaintext, length, sealed);
-  endKeystream();
-  computeTag(associatedData, sealed, length);
-  sealed.set(tag, length);
+  try {
+    startKeystream(key, nonce);
+    startMac(block);
+    applyKeystream(plaintext, length, sealed);
+    computeTag(associatedData, sealed, length);
+    sealed.set(tag, length);
+  } finally {
+    end();
+  }
 }
 
 /** Decrypts, in place or into a new array, if the tag verifies. */
@@ -47,18 +58,19 @@ export function openChaChaPoly(
 ): Uint8Array | undefined {
   const length = sealed.length - TAG_LENGTH;
   if (length < 0) return undefined;
-  startKeystream(key, nonce);
-  startMac(block);
-  computeTag(associatedData, sealed, length);
-  let difference = 0;
-  for (let i = 0; i < TAG_LENGTH; i++) difference |= tag[i]! ^ sealed[length + i]!;
-  let plaintext: Uint8Array | undefined;
-  if (difference === 0) {
-    plaintext = isInPlace ? sealed.subarray(0, length) : new Uint8Array(length);
+  try {
+    startKeystream(key, nonce);
+    startMac(block);
+    computeTag(associatedData, sealed, length);
+    let difference = 0;
+    for (let i = 0; i < TAG_LENGTH; i++) difference |= tag[i]! ^ sealed[length + i]!;
+    if (difference !== 0) return undefined;
+    const plaintext = isInPlace ? sealed.subarray(0, length) : new Uint8Array(length);
     applyKeystream(sealed, length, plaintext);
+    return plaintext;
+  } finally {
+    end();
   }
-  endKeystream();
-  return plaintext;
 }
 
 /** Uses the key array itself: wiping it leaves no copy. */

@@ -120,7 +120,7 @@ export function updateMacWithLengths(first: number, second: number): void {
   addBlocks(padded, BLOCK);
 }
 
-/** Ends a message: a += s, modulo 2^128. Then the key is wiped. */
+/** Computes the tag: a += s, modulo 2^128. */
 export function finishMac(tag: Uint8Array): void {
   encodeModulo(sum, POSITIONS, UNITS, 5, encoded);
   let carried = 0;
@@ -129,6 +129,10 @@ export function finishMac(tag: Uint8Array): void {
     tag[i] = carried;
     carried >>= 8;
   }
+}
+
+/** Ends a message: wipes the key and the sum. */
+export function endMac(): void {
   clear(numbers);
   clear(bytes);
 }

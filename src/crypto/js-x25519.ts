@@ -44,7 +44,10 @@ const ROUND_9 = 3 * power(51 + 213);
 const ROUND_10 = 3 * power(51 + 234);
 const ROUND_11 = 3 * power(51 + 255);
 
-/** All variables. Each call wipes them. An array of this size lies outside V8's heap, and is never moved (copyBytes). */
+/**
+ * All variables. Each call sets those that it reads, and wipes all. An array of this size lies outside V8's heap, and is never moved
+ * (copyBytes).
+ */
 const memory = new Float64Array(21 * LIMBS);
 
 function field(index: number): Field {
@@ -239,9 +242,11 @@ function encode(f: Field): Uint8Array {
   return u;
 }
 
-/** The function X25519 of section 5. */
-function x25519(privateKey: Uint8Array, u: Uint8Array): Uint8Array {
-  const k = copyBytes(privateKey);
+/**
+ * The function X25519 of section 5.
+ * @param k - a copy of the private key, which is changed
+ */
+function x25519(k: Uint8Array, u: Uint8Array): Uint8Array {
   // decodeScalar25519: k_list[0] &= 248, k_list[31] &= 127, k_list[31] |= 64
   k[0]! &= 248;
   k[31]! &= 127;
@@ -283,10 +288,18 @@ function x25519(privateKey: Uint8Array, u: Uint8Array): Uint8Array {
 
   invert(z2, z2); // Return x_2 * (z_2^(p - 2))
   multiply(x2, x2, z2);
-  const result = encode(x2);
-  clear(memory);
-  wipe(k);
-  return result;
+  return encode(x2);
+}
+
+/** X25519, which wipes what it computes with, also if memory ends in it. */
+function compute(privateKey: Uint8Array, u: Uint8Array): Uint8Array {
+  const k = copyBytes(privateKey);
+  try {
+    return x25519(k, u);
+  } finally {
+    clear(memory);
+    wipe(k);
+  }
 }
 
 function setTo(h: Field, value: number): void {
@@ -300,11 +313,11 @@ BASE_POINT[0] = 9;
 export const jsX25519: CryptoProvider['x25519'] = {
   publicKey(privateKey) {
     assertBytes(privateKey, 'privateKey', KEY_LENGTH);
-    return x25519(privateKey, BASE_POINT);
+    return compute(privateKey, BASE_POINT);
   },
   sharedSecret(privateKey, publicKey) {
     assertBytes(privateKey, 'privateKey', KEY_LENGTH);
     assertBytes(publicKey, 'publicKey', KEY_LENGTH);
-    return x25519(privateKey, publicKey);
+    return compute(privateKey, publicKey);
   },
 };

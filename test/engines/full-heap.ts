@@ -1,7 +1,8 @@
 /**
  * Runs sessions and a link with dist/hub-protocol.link.js in QuickJS-ng, where one allocation fails, or all do until the call
  * returns. Each time they must be over with their keys wiped, and another link must connect; or they go on as if nothing had
- * failed, with the same messages, so no nonce is used twice.
+ * failed, with the same messages, so no nonce is used twice. The cryptography of hub-protocol.es5.js, whose numbers all sessions
+ * share, must be right afterwards, and keep no key.
  *
  *     test/engines/run                             one allocation in 97
  *     node --import tsx test/engines/full-heap.ts  every allocation, in an hour
@@ -9,7 +10,7 @@
  * X25519 is remembered after the first life: it makes thousands of allocations.
  */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -123,9 +124,15 @@ function record(stride: number): Runs {
 export async function tryFullHeap(stride: number): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
   const bundle = { bundle: true, target: 'es2020' } as const;
+  const es5 = `var module; ${readFileSync(join(DIST, 'hub-protocol.es5.js'), 'utf8')}; export const es5 = hubProtocol;`;
   const contents = ['link', 'requests'].map((name) => `export * from './hub-protocol.${name}.js';`).join('');
   const module = join(folder, 'link.js');
-  await build({ ...bundle, stdin: { contents, resolveDir: DIST }, outfile: module, format: 'esm' });
+  await build({
+    ...bundle,
+    stdin: { contents: contents + es5, resolveDir: DIST },
+    outfile: module,
+    format: 'esm',
+  });
   const steps = fileURLToPath(new URL('full-heap-steps.ts', import.meta.url));
   const { outputFiles } = await build({ ...bundle, entryPoints: [steps], write: false, format: 'iife' });
   const script = join(folder, 'steps.js');
