@@ -52,24 +52,35 @@ export function builtInsOf(code: string, sourceType: 'script' | 'module'): strin
 
 /**
  * Returns the functions and variables that a script uses before their declaration, where Espruino does not know them yet.
- * Uses in other functions are left out, since these run later, except for functions called on the spot.
+ * Uses in other functions are left out, since these run later, except for those that a statement of the same function or script names,
+ * or calls on the spot.
  */
 export function namedTooEarly(code: string): string[] {
   const early: string[] = [];
   const look = (scope: AnyNode): void => {
     const declared = new Map<string, number>();
+    const functions = new Map<string, AnyNode>();
     const declare = (id: AnyNode, from: number): void => {
       if (id.type === 'Identifier' && !declared.has(id.name)) declared.set(id.name, from);
     };
     if ('params' in scope) for (const param of scope.params) declare(param, scope.start);
     inScope(scope, (node) => {
       if (node.type === 'VariableDeclarator') declare(node.id, node.start);
-      if (node.type === 'FunctionDeclaration') declare(node.id!, node.start);
+      if (node.type === 'FunctionDeclaration') {
+        declare(node.id!, node.start);
+        functions.set(node.id!.name, node);
+      }
       return true;
     });
-    namedAtOnce(scope, (name, at) => {
+    const see = (name: string, at: number): void => {
       if (at < (declared.get(name) ?? 0)) early.push(name);
-    });
+      const named = functions.get(name);
+      if (named === undefined) return;
+      functions.delete(name);
+      const own = declaredIn(named);
+      namedAtOnce(named, (inner) => own.has(inner) || see(inner, at));
+    };
+    namedAtOnce(scope, see);
   };
   walk(parse(code, { ecmaVersion: 2022, sourceType: 'script' }), (node) => {
     if (node.type === 'Program' || isFunction(node)) look(node);
@@ -86,7 +97,7 @@ function inScope(scope: AnyNode, visit: (node: AnyNode) => boolean): void {
 }
 
 /** Reports each name that is read or written, with its position, also within functions called on the spot. */
-function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => void): void {
+function namedAtOnce(scope: AnyNode, report: (name: string, at: number) => unknown): void {
   const members = new Set<AnyNode>();
   if ('id' in scope && scope.id) members.add(scope.id); // a variable of the function may shadow it
   inScope(scope, (node) => {

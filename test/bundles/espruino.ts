@@ -1,5 +1,10 @@
-/** Runs the example for Espruino in Node.js, with stand-ins for Espruino's modules and its serial line. */
+/**
+ * Runs the example for Espruino in Node.js, with stand-ins for Espruino's modules and its serial line. As in Espruino, each statement
+ * of the program is a script of its own, which knows no function that is declared below it.
+ */
 import { readFileSync } from 'node:fs';
+import { createContext, Script } from 'node:vm';
+import { parse } from 'acorn';
 import { createKeyring, nextSlots, serializeChanges, serializeKeyring, storePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import * as assert from 'uvu/assert';
@@ -9,6 +14,10 @@ const SOURCE = readFileSync(new URL('../../examples/espruino/main.js', import.me
 const core = { exports: {} };
 const file = new URL('../../dist/hub-protocol.core.es5.js', import.meta.url);
 new Function('module', readFileSync(file, 'utf8'))(core);
+/** The statements of a program, which the tests start often. */
+const scripts = new Map<string, Script[]>();
+const statementsOf = (source: string): Script[] =>
+  parse(source, { ecmaVersion: 2015 }).body.map(({ start, end }) => new Script(source.slice(start, end)));
 const cipher = (key: Uint8Array) => nodeCrypto.ciphers.ChaChaPoly!(key);
 
 /** The files of a device that was provisioned. */
@@ -58,7 +67,7 @@ export function bootEspruino(
   };
   let onData: (data: string) => void = () => {};
   const serial = {
-    setup: (_baud: number, options: object) => assert.equal(options, { flow: 'xon' }),
+    setup: (_baud: number, options: { flow: string }) => assert.is(options.flow, 'xon'),
     on: (_event: 'data', callback: typeof onData) => {
       onData = callback;
     },
@@ -66,10 +75,11 @@ export function bootEspruino(
       if (!flash.isOff) println(text);
     },
   };
+  const require = (name: string) => modules[name];
   const chip = { hwRand: () => randomBytes(1)[0] };
-  // Unlike Node.js, Espruino knows a function only once its declaration has run.
-  const source = edit(SOURCE).replace(/^function (\w+)/gm, 'var $1 = $&');
-  const run = new Function('require', 'Serial1', 'E', 'console', source);
-  run((name: string) => modules[name], serial, chip, { log });
+  const context = createContext({ require, Serial1: serial, E: chip, console: { log } });
+  const source = edit(SOURCE);
+  if (!scripts.has(source)) scripts.set(source, statementsOf(source));
+  for (const statement of scripts.get(source)!) statement.runInContext(context);
   return (data) => onData(data);
 }

@@ -26,6 +26,7 @@ import * as assert from 'uvu/assert';
 import { compactAesGcm } from '../../examples/aes-gcm.ts';
 import { startClient } from '../../examples/quickjs/host.ts';
 import { walk } from '../../tools/syntax.ts';
+import { builtInsOf, namedTooEarly } from './built-ins.ts';
 import {
   bundled,
   CONNECTION,
@@ -293,6 +294,20 @@ test('the Espruino example has no syntax that Espruino lacks', () => {
     return true;
   });
   assert.equal(found, []);
+});
+
+test('the Espruino example uses no name before its declaration, also in what it calls, and only built-ins of ES5', () => {
+  const source = readFileSync(example('espruino/main.js'), 'utf8');
+  assert.equal(namedTooEarly(source), []);
+  const ofEspruino =
+    'E E.hwRand Serial1 Serial1.on Serial1.println Serial1.setup console console.log require';
+  const ofEs5 =
+    '.charCodeAt .filter .forEach .indexOf .length .map .push .reduce .set .substr .toString .trim Error JSON JSON.parse JSON.stringify Uint8Array parseInt';
+  const known = `${ofEspruino} ${ofEs5}`.split(' ');
+  assert.equal(
+    builtInsOf(source, 'script').filter((name) => !known.includes(name)),
+    [],
+  );
 });
 
 test.run();

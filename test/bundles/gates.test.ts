@@ -308,6 +308,7 @@ for (const [code, early] of [
   ['function f() { return g(); } function g() {}', []],
   ['var a = function () { f(); function f() {} };', ['f']],
   ['!function () { f(); }(); function f() {}', ['f']],
+  ['function f() { return g(); } function g() { return a; } f(); var a;', ['a']],
   ['!function (f) { f(); }(1); function f() {}', []],
   ['function f() { (a = {}).b = 1; var a; return a; }', ['a']],
   ['function f(a) { a.b = 1; var c = a; return { c: c.d }; } var d;', []],

@@ -150,6 +150,7 @@ const DEVICES: readonly Device[] = [
     boot: espruino,
     texts: () => filesOf('kiosk-7', STATIC_KEY, [{ nodeId: 'hub-1', key: PSK }]),
     mistakes: {
+      'calls a function above its declaration': [/^(function fromHex.*?^}$)(.*)/ms, '$2$1'],
       'reads nothing back': [/if \(storage\.read\(name\) !== .*/, ''],
       'writes one slot only': [/nextSlots\(.*\)(?=;)/, '$&.slice(0, 1)'],
       'goes on after a failure': [/return false; .*/, 'return true;'],
