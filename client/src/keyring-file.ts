@@ -14,7 +14,7 @@ const fs = process.getBuiltinModule('node:fs'); // as in atomic-file.ts
 export class KeyringFile implements KeyringStore {
   readonly #path: string;
   readonly #accessKey: string;
-  /** As last read or written. Not all of it is stored: a PSK can be suspect until another program writes the file. */
+  /** As last read or written. */
   #keyring!: Keyring;
   #text: string | undefined;
 

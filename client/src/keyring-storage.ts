@@ -25,7 +25,7 @@ export class KeyringText implements KeyringStore {
   readonly #storage: TextStorage;
   readonly #accessKey: string;
   protected readonly name: string;
-  /** As last read or written. Not all of it is stored: a PSK can be suspect until another tab changes the keyring. */
+  /** As last read or written. */
   #keyring!: Keyring;
   #text: string | null = null;
 

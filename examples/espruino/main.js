@@ -92,8 +92,7 @@ function storedSlots() {
 }
 
 const slots = storedSlots();
-let changes = JSON.parse(hub.readSlots(slots)); // {pins, psks, …}: lists of {node_id, key}
-let suspects = []; // the node ids of pins after `pin-suspect`, which is not stored
+let changes = JSON.parse(hub.readSlots(slots)); // {pins, psks, …}: lists of {node_id, key}; a pin can have is_suspect
 
 /** Stores a changed list of pins. Throws if there is no room, or a slot cannot be read back. */
 function storePins(pins) {
@@ -120,14 +119,11 @@ if (slots[0] !== slots[1]) {
 }
 
 function fromStored(entries) {
-  return entries.map((entry) => ({ nodeId: entry.node_id, key: fromHex(entry.key) }));
-}
-
-function storedPins() {
-  return fromStored(changes.pins).map((pin) => {
-    pin.isSuspect = suspects.indexOf(pin.nodeId) >= 0;
-    return pin;
-  });
+  return entries.map((entry) => ({
+    nodeId: entry.node_id,
+    key: fromHex(entry.key),
+    isSuspect: entry.is_suspect === true,
+  }));
 }
 
 function randomBytes(length) {
@@ -143,7 +139,7 @@ function connecting(options) {
   session = new hub.ClientSession({
     crypto: crypto,
     siteId: siteId,
-    keyring: { staticKey: staticKey, pins: storedPins(), psks: fromStored(changes.psks) },
+    keyring: { staticKey: staticKey, pins: fromStored(changes.pins), psks: fromStored(changes.psks) },
     randomBytes: randomBytes,
     maxMessage: 4096, // longer messages are dropped
     patterns: options.patterns,
@@ -173,20 +169,21 @@ function report(event) {
  * @returns whether the session may go on
  */
 function remember(event) {
-  if (event.type === 'pin-suspect') {
-    suspects.push(event.nodeId);
-    return true;
-  }
-  if (event.type !== 'pin') return true;
+  if (event.type !== 'pin' && event.type !== 'pin-suspect') return true;
   const pins = changes.pins.filter((pin) => pin.node_id !== event.nodeId);
-  pins.push({ node_id: event.nodeId, key: toHex(event.key) });
+  if (event.type === 'pin') pins.push({ node_id: event.nodeId, key: toHex(event.key) });
+  else {
+    const old = changes.pins.filter((pin) => pin.node_id === event.nodeId)[0];
+    pins.push({ node_id: event.nodeId, key: old.key, is_suspect: true });
+  }
   try {
     storePins(pins);
-    suspects = suspects.filter((nodeId) => nodeId !== event.nodeId);
     return true;
   } catch (error) {
     console.log('the pins were not stored: ' + error);
-    return false; // the old pin stays
+    if (event.type === 'pin') return false; // the old pin stays
+    changes.pins = pins; // until the next start
+    return true;
   }
 }
 

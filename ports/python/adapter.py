@@ -221,7 +221,8 @@ def order_in_json(order):
     if order["do"] == "store":
         keyring = order["keyring"]
         keys = {name: in_hex(getattr(keyring, name)) for name in ("pins", "psks")}
-        return {"do": "store", "keyring": {"staticKeyIsFresh": keyring.fresh, **keys}}
+        suspects = {"suspects": sorted(keyring.suspects), "suspectPsks": sorted(keyring.suspect_psks)}
+        return {"do": "store", "keyring": {"staticKeyIsFresh": keyring.fresh, **keys, **suspects}}
     if "text" in order:
         return {**{name: order[name] for name in ("do", "connection")}, "envelope": json.loads(order["text"])}
     return {**in_hex(order), **({"event": in_hex(order["event"])} if "event" in order else {})}

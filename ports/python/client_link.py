@@ -16,7 +16,6 @@ from question_scheduler import Scheduler, read_event
 MAX_FAILURES = 3  # of our own side in a row, until a person is asked
 STORE_PAUSE = 2000  # after a store that failed while there was no connection; twice as long after the second
 UNSENT_WAIT = 60000
-ACCEPTING = ("ready", "message", "dropped")  # events that may show that the hub accepts our static key
 
 
 class Keyring(NamedTuple):
@@ -24,11 +23,8 @@ class Keyring(NamedTuple):
     pins: dict
     psks: dict
     provisioned: frozenset = frozenset()
-    suspects: frozenset = frozenset()  # the hubs whose PSK is suspect, in memory only
-    suspect_pins: frozenset = frozenset()  # in memory only
-
-    def stored_part(self):
-        return self.fresh, self.pins, self.psks
+    suspects: frozenset = frozenset()  # the hubs whose pin is suspect
+    suspect_psks: frozenset = frozenset()  # the hubs whose PSK is suspect
 
     def after(self, event):
         """The keyring after an event of the session."""
@@ -38,23 +34,23 @@ class Keyring(NamedTuple):
                     raise Refused("pin-differs")
                 return self.with_pin(hub, key)
             case {"type": "pin-suspect", "nodeId": hub} if hub in self.pins:
-                return self._replace(suspect_pins=self.suspect_pins | {hub})
-            case {"type": "psk", "nodeId": hub, "key": key} if hub not in self.provisioned:
-                return self._replace(psks={**self.psks, hub: key}, suspects=self.suspects - {hub})
-            case {"type": "psk-suspect", "nodeId": hub} if hub in self.psks and hub not in self.provisioned:
                 return self._replace(suspects=self.suspects | {hub})
+            case {"type": "psk", "nodeId": hub, "key": key} if hub not in self.provisioned:
+                return self._replace(psks={**self.psks, hub: key}, suspect_psks=self.suspect_psks - {hub})
+            case {"type": "psk-suspect", "nodeId": hub} if hub in self.psks and hub not in self.provisioned:
+                return self._replace(suspect_psks=self.suspect_psks | {hub})
             case {"type": "ready", "pattern": "KKpsk0"} | {"type": "message" | "dropped"}:
                 return self._replace(fresh=False)
         return self
 
     def usable_psks(self):
-        return {hub: key for hub, key in self.psks.items() if hub not in self.suspects}
+        return {hub: key for hub, key in self.psks.items() if hub not in self.suspect_psks}
 
     def with_pin(self, hub, key):
-        return self._replace(pins={**self.pins, hub: key}, suspect_pins=self.suspect_pins - {hub})
+        return self._replace(pins={**self.pins, hub: key}, suspects=self.suspects - {hub})
 
     def without_psks(self):
-        return self._replace(psks={}, provisioned=frozenset(), suspects=frozenset())
+        return self._replace(psks={}, provisioned=frozenset(), suspect_psks=frozenset())
 
 
 class LinkSession(ClientSession):
@@ -75,9 +71,9 @@ class ClientLink:
         self.draw_key, self.has_questions, self.is_shared = ephemeral_key, has_questions, is_shared
         self.policy = ConnectionPolicy(draw, **policy)
         self.keyring = keyring  # as last stored
-        self.storing = None  # the keyring that is being stored, and whether what follows depends on it
+        self.storing = None  # the keyring that is being stored, and whether what follows depends on it: on its keys
         self.changes = []  # of a person, until they are stored
-        self.has_read = self.stays_fresh = False
+        self.has_read = False
         self.derivation, self.deriving_for, self.derived_psk = 0, None, None
         self.number, self.session, self.is_ready, self.is_gone = 0, None, False, False
         self.dial_at = self.asked = self.asked_key = self.cause = None
@@ -131,14 +127,15 @@ class ClientLink:
         if self.storing is not None:
             (stored, is_vital), self.storing = self.storing, None
             if failure is None:
-                other = keyring and keyring.stored_part() != stored.stored_part()
-                self.keyring, self.changes = keyring if other else stored, []
+                known, self.keyring, self.changes = self.keyring, keyring or stored, []
+                if self.has_read and (self.keyring.pins, self.keyring.psks) == (known.pins, known.psks):
+                    self.keyring = self.keyring._replace(suspects=self.keyring.suspects | known.suspects)
             elif is_vital:
                 self.has_read = False
                 if self.is_on:
                     self.fail(failure, now)
             else:
-                self.stays_fresh = True
+                self.keyring = stored
         return self.run(now)
 
     def derived(self, number, now, psk=None, failure=None):
@@ -289,7 +286,7 @@ class ClientLink:
         if not self.has_read and self.store(self.changes, also_unchanged=self.is_shared):
             self.has_read = True
             return
-        self.has_read, self.changes, self.stays_fresh, self.dial_at = False, [], False, None
+        self.has_read, self.changes, self.dial_at = False, [], None
         options = self.policy.begin(now)
         keyring = self.keyring
         self.session = LinkSession(
@@ -298,7 +295,7 @@ class ClientLink:
             key_is_fresh=keyring.fresh,
             ephemeral_key=self.draw_key(),
             replaces_pins=options["onKkFailure"] == "replace-pin",
-            suspects=keyring.suspect_pins,
+            suspects=keyring.suspects,
             **({"patterns": options["patterns"]} if "patterns" in options else {}),
             **self.own,
         )
@@ -310,7 +307,7 @@ class ClientLink:
     def take(self, events):
         """What the session returned. What it wants stored is stored before anything of it is carried out."""
         self.events.extend(events)
-        self.store([lambda keyring, each=each: keyring.after(each) for each in events if each["type"] not in ACCEPTING])
+        self.store([lambda keyring, each=each: keyring.after(each) for each in events])
 
     def carry_out(self, event, now):
         match event["type"]:
@@ -340,8 +337,6 @@ class ClientLink:
         self.policy.take(event, now)
         if event["type"] == "close":
             self.leave(now, code=event["code"])
-        elif event["type"] in ACCEPTING and not self.stays_fresh:
-            self.store([lambda keyring: keyring.after(event)], is_vital=False)
 
     def quit(self, now, cause=None):
         """We do not want the connection any more, nor the next one."""
@@ -408,15 +403,15 @@ class ClientLink:
 
     # The keyring
 
-    def store(self, updates, is_vital=True, also_unchanged=False):
+    def store(self, updates, also_unchanged=False):
         """Orders to store the keyring if these updates change what is stored. Returns whether they do."""
         changed = self.keyring
         for update in updates:
             changed = update(changed)
-        if changed.stored_part() == self.keyring.stored_part() and not also_unchanged:
-            self.keyring = changed
+        if changed == self.keyring and not also_unchanged:
             return False
-        self.storing = changed, is_vital
+        keys, changed_keys = [(each.pins, each.psks) for each in (self.keyring, changed)]
+        self.storing = changed, updates is self.changes or keys != changed_keys
         self.order("store", keyring=changed)
         return True
 

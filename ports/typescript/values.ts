@@ -287,7 +287,10 @@ function orderToJson(order: Order): Fields {
     const { pins, psks, staticKeyIsFresh } = order.keyring;
     const named = (keys: typeof pins): Fields =>
       Object.fromEntries(keys.map(({ nodeId, key }) => [nodeId, toHex(key)]));
-    return { do: 'store', keyring: { staticKeyIsFresh, pins: named(pins), psks: named(psks) } };
+    const doubted = (entries: typeof pins): string[] =>
+      entries.filter(({ isSuspect }) => isSuspect).map(({ nodeId }) => nodeId);
+    const suspects = { suspects: doubted(pins), suspectPsks: doubted(psks) };
+    return { do: 'store', keyring: { staticKeyIsFresh, pins: named(pins), psks: named(psks), ...suspects } };
   }
   if (order.do === 'tell') return { do: 'tell', event: toldToJson(order.event) };
   if (order.do === 'derive') fields.salt = toHex(order.salt);

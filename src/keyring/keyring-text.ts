@@ -21,15 +21,6 @@ import {
 } from './keyring.ts';
 
 const VERSION = 1;
-const FIELDS = [
-  'version',
-  'access_key',
-  'static_key',
-  'static_public_key',
-  'static_key_is_fresh',
-  'pins',
-  'psks',
-];
 
 /**
  * Writes a keyring as JSON. The string contains every secret of the keyring: store it where only this client can read
@@ -61,13 +52,19 @@ function write(keyring: Keyring, { publicKey, privateKey }: Partial<StaticKey>):
   if (privateKey !== undefined) fields.static_key = bytesToHex(privateKey);
   if (publicKey !== undefined) fields.static_public_key = bytesToHex(publicKey);
   fields.static_key_is_fresh = staticKeyIsFresh;
-  fields.pins = pins.map(({ nodeId, key }) => ({ node_id: nodeId, key: bytesToHex(key) }));
-  fields.psks = psks.map(({ nodeId, key, isProvisioned }) => ({
-    node_id: nodeId,
-    key: bytesToHex(key),
-    is_provisioned: isProvisioned,
-  }));
+  fields.pins = pins.map(entryOf);
+  fields.psks = psks.map((psk) => {
+    const entry = entryOf(psk);
+    entry.is_provisioned = psk.isProvisioned;
+    return entry;
+  });
   return stringifyJson(fields);
+}
+
+function entryOf({ nodeId, key, isSuspect }: HubPin): JsonObject {
+  const entry: JsonObject = { node_id: nodeId, key: bytesToHex(key) };
+  if (isSuspect) entry.is_suspect = true;
+  return entry;
 }
 
 /**
@@ -119,7 +116,19 @@ function readFields(input: string | Uint8Array, accessKey: string): JsonObject {
   if (ownField(fields, 'version') !== VERSION) {
     throw errors.keyringVersion(VERSION);
   }
-  if (!hasOnly(fields, FIELDS)) throw errors.badKeyring('is unknown or misspelt');
+  if (
+    !hasOnly(fields, [
+      'version',
+      'access_key',
+      'static_key',
+      'static_public_key',
+      'static_key_is_fresh',
+      'pins',
+      'psks',
+    ])
+  ) {
+    throw errors.badKeyring('is unknown or misspelt');
+  }
   const owner = ownText(fields, 'access_key');
   if (!owner) throw errors.badKeyring('access_key is not a string');
   if (owner !== accessKey) {
@@ -154,17 +163,16 @@ function readStaticKey(fields: JsonObject): StaticKey {
 
 /** A key of the client, if it is present. */
 function readStored(fields: JsonObject, name: string): Uint8Array | undefined {
-  const hex = ownField(fields, name);
-  if (hex === undefined) return undefined;
-  const key = readKey(hex);
+  if (ownField(fields, name) === undefined) return undefined;
+  const key = readKey(fields, name);
   if (key === undefined || isZero(key)) throw errors.badStoredKey(name);
   return key;
 }
 
 /** 32 bytes in hex, or `undefined`. */
-function readKey(hex: Json | undefined): Bytes | undefined {
-  const key = typeof hex === 'string' ? hexToBytes(hex) : undefined;
-  return key !== undefined && key.length === KEY_LENGTH ? key : undefined;
+function readKey(fields: JsonObject, name: string): Bytes | undefined {
+  const key = hexToBytes(ownText(fields, name) ?? '');
+  return key?.length === KEY_LENGTH ? key : undefined;
 }
 
 function readPins(entries: Json | undefined): HubPin[] {
@@ -172,7 +180,8 @@ function readPins(entries: Json | undefined): HubPin[] {
   const pins: HubPin[] = [];
   for (let i = 0; i < entries.length; i++) {
     const entry = entries[i]!;
-    const pin = isJsonObject(entry) && hasOnly(entry, ['node_id', 'key']) ? readEntry(entry) : undefined;
+    const pin =
+      isJsonObject(entry) && hasOnly(entry, ['node_id', 'key', 'is_suspect']) ? readEntry(entry) : undefined;
     if (pin === undefined) {
       throw errors.badKeyring('pins has an entry that is not a node_id and a key of 32 bytes in hex');
     }
@@ -195,15 +204,15 @@ function readPsks(entries: Json | undefined): HubPsk[] {
     if (psk === undefined) {
       if (isProvisioned) throw errors.badKeyring('psks has a provisioned entry that cannot be read');
     } else if (findHub(psks, psk.nodeId) === undefined) {
-      psks.push(hubPsk(psk.nodeId, psk.key, { isProvisioned }));
+      psks.push(hubPsk(psk.nodeId, psk.key, isProvisioned, psk.isSuspect));
     }
   }
   return psks;
 }
 
-/** The node id and the key of an entry; `undefined` if one of them is missing or wrong. */
+/** An entry; `undefined` if its node id or its key is missing or wrong. */
 function readEntry(entry: JsonObject): HubPin | undefined {
   const nodeId = ownText(entry, 'node_id');
-  const key = readKey(ownField(entry, 'key'));
-  return nodeId && key ? { nodeId, key } : undefined;
+  const key = readKey(entry, 'key');
+  return nodeId && key ? { nodeId, key, isSuspect: ownField(entry, 'is_suspect') === true } : undefined;
 }

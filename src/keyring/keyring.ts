@@ -20,7 +20,7 @@ import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { KEY_LENGTH } from '../limits.ts';
 import { opaque } from '../opaque.ts';
-import type { SessionEvent } from '../session/events.ts';
+import type { ReadyEvent, SessionEvent } from '../session/events.ts';
 import { findHub, isHubKey, isKey } from '../session/keyring-fields.ts';
 
 /** A pin: the static public key of a hub. */
@@ -30,8 +30,7 @@ export interface HubPin {
   /** The key, 32 bytes. */
   readonly key: Bytes;
   /**
-   * Whether a KKpsk0 has failed since the pin was stored. The pin is then tested with XXpsk2. This flag is not stored: after
-   * a restart, KKpsk0 is tried again.
+   * Whether a KKpsk0 has failed since the pin was stored or confirmed. The pin is then tested with XXpsk2.
    */
   readonly isSuspect?: boolean | undefined;
 }
@@ -47,8 +46,8 @@ export interface HubPsk {
    */
   readonly isProvisioned: boolean;
   /**
-   * Whether a message 2 has failed to open with the PSK since it was stored. The PSK is then derived again, and kept until
-   * another has been proved. This flag is not stored: after a restart, the PSK is tried again.
+   * Whether a message 2 has failed to open with the PSK since it was stored or proved. The PSK is then derived again, and kept
+   * until another has been proved.
    */
   readonly isSuspect: boolean;
 }
@@ -147,9 +146,13 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
     }
     case 'pin-suspect': {
       const pinned = findHub(pins, event.nodeId);
-      if (pinned === undefined) return keyring;
-      const { nodeId, key } = pinned;
-      return changed(keyring, { pins: withEntry(pins, { nodeId, key, isSuspect: true }) }); // stored as it was
+      return pinned === undefined
+        ? keyring
+        : changed(
+            keyring,
+            withEntry(pins, { nodeId: pinned.nodeId, key: pinned.key, isSuspect: true }),
+            psks,
+          );
     }
     case 'psk':
       return findHub(psks, event.nodeId)?.isProvisioned
@@ -157,15 +160,16 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
         : withPsk(keyring, event.nodeId, event.key, false);
     case 'psk-suspect': {
       const stored = findHub(psks, event.nodeId);
-      if (stored === undefined || stored.isProvisioned) return keyring;
-      const suspect = hubPsk(stored.nodeId, stored.key, { isSuspect: true });
-      return changed(keyring, { psks: withEntry(psks, suspect) }); // stored as it was
+      return stored?.isProvisioned === false
+        ? changed(keyring, pins, withEntry(psks, hubPsk(stored.nodeId, stored.key, false, true)))
+        : keyring;
     }
     case 'ready': // under KKpsk0 the hub has computed with our static public key; under XXpsk2 it has not seen it yet
-      return event.pattern === 'KKpsk0' ? changed(keyring, { staticKeyIsFresh: false }) : keyring;
     case 'message':
-    case 'dropped':
-      return changed(keyring, { staticKeyIsFresh: false });
+    case 'dropped': {
+      const isUnseen = (event as Partial<ReadyEvent>).pattern === 'XXpsk2';
+      return changed(keyring, pins, psks, keyring.staticKeyIsFresh && isUnseen);
+    }
     case undefined:
       throw errors.expected('event', 'an event of a ClientSession');
     default:
@@ -212,7 +216,7 @@ export function storePsk(
  */
 export function forgetPsks(keyring: Keyring): Keyring {
   assertKeyring(keyring);
-  return keyring.psks.length === 0 ? keyring : changed(keyring, { psks: [] });
+  return keyring.psks.length === 0 ? keyring : changed(keyring, keyring.pins, []);
 }
 
 /**
@@ -226,9 +230,8 @@ export function forgetPsks(keyring: Keyring): Keyring {
 export function dropPin(keyring: Keyring, nodeId: string): Keyring {
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
-  const { pins } = keyring;
-  if (findHub(pins, nodeId) === undefined) return keyring;
-  return changed(keyring, { pins: pins.filter((pin) => pin.nodeId !== nodeId) });
+  const rest = keyring.pins.filter((pin) => pin.nodeId !== nodeId);
+  return rest.length === keyring.pins.length ? keyring : changed(keyring, rest, keyring.psks);
 }
 
 /**
@@ -252,15 +255,15 @@ export function pinHub(keyring: Keyring, nodeId: string, key: Uint8Array): Keyri
   assertKeyring(keyring);
   assertUtf8(nodeId, 'nodeId');
   assertBytes(key, 'key', KEY_LENGTH);
-  return changed(keyring, { pins: withEntry(keyring.pins, { nodeId, key: copyBytes(key) }) });
+  return changed(keyring, withEntry(keyring.pins, { nodeId, key: copyBytes(key) }), keyring.psks);
 }
 
 /** A keyring with the PSK of a hub, not suspect; the same keyring if it already has that PSK. */
 function withPsk(keyring: Keyring, nodeId: string, psk: Uint8Array, isProvisioned: boolean): Keyring {
   assertUtf8(nodeId, 'nodeId');
   assertBytes(psk, 'psk', KEY_LENGTH);
-  const entry = hubPsk(nodeId, copyBytes(psk), { isProvisioned });
-  return changed(keyring, { psks: withEntry(keyring.psks, entry) });
+  const entry = hubPsk(nodeId, copyBytes(psk), isProvisioned);
+  return changed(keyring, keyring.pins, withEntry(keyring.psks, entry));
 }
 
 /** A list with the entry of a hub, in place of another one or at its end; the same list if it already has that entry. */
@@ -278,11 +281,7 @@ function withEntry<Entry extends HubPin & { readonly isProvisioned?: boolean }>(
 }
 
 /** Makes an entry, whose key does not enumerate. */
-export function hubPsk(
-  nodeId: string,
-  key: Bytes,
-  { isProvisioned = false, isSuspect = false }: Partial<HubPsk>,
-): HubPsk {
+export function hubPsk(nodeId: string, key: Bytes, isProvisioned: boolean, isSuspect = false): HubPsk {
   const psk: HubPsk = { nodeId, key, isProvisioned, isSuspect };
   opaque(psk, () => ({ nodeId, isProvisioned, isSuspect }));
   return hideFields(psk, ['key']);
@@ -294,13 +293,17 @@ export function keyringOf(fields: Keyring): Keyring {
   return hideFields(fields);
 }
 
-/** A keyring with some fields changed; the same keyring if nothing changes. */
-function changed(keyring: Keyring, change: Partial<Keyring>): Keyring {
-  const { accessKey, staticKey } = keyring;
-  const { staticKeyIsFresh = keyring.staticKeyIsFresh, pins = keyring.pins, psks = keyring.psks } = change;
+/** A keyring with other pins, PSKs, or freshness; the same keyring if nothing changes. */
+function changed(
+  keyring: Keyring,
+  pins: Keyring['pins'],
+  psks: Keyring['psks'],
+  staticKeyIsFresh: boolean = keyring.staticKeyIsFresh,
+): Keyring {
   if (staticKeyIsFresh === keyring.staticKeyIsFresh && pins === keyring.pins && psks === keyring.psks) {
     return keyring;
   }
+  const { accessKey, staticKey } = keyring;
   return keyringOf({ accessKey, staticKey, staticKeyIsFresh, pins, psks });
 }
 

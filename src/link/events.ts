@@ -7,19 +7,9 @@ import type { LinkEvent } from './orders.ts';
 /** A change of a keyring. It returns the same keyring if there is nothing to change. */
 export type Update = (keyring: Keyring) => Keyring;
 
-/** The changes that must be stored before anything that follows these events. */
-export function updatesOf(events: readonly SessionEvent[]): Update[] {
-  return events.filter((event) => !isAcceptance(event)).map(updateBy);
-}
-
 /** The change that an event makes. */
 export function updateBy(event: SessionEvent): Update {
   return (keyring) => updateKeyring(keyring, event);
-}
-
-/** Whether an event may show that the hub accepts the static key. */
-export function isAcceptance({ type }: SessionEvent): boolean {
-  return type === 'ready' || type === 'message' || type === 'dropped';
 }
 
 /** The end of a connection that this side has failed. It says nothing about the hub, so pin and PSK stay. */

@@ -21,7 +21,7 @@ import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
-import { endedBy, merged, retyped, type Update, updateBy, updatesOf } from './events.ts';
+import { endedBy, merged, retyped, type Update, updateBy } from './events.ts';
 import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
 import type { LinkEvent, Order, TraceEvent } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
@@ -377,7 +377,7 @@ export class LinkMachine {
   /** Takes what the session returned. Its keys are stored first. */
   take(events: readonly SessionEvent[]): void {
     this.events = this.events.concat(events);
-    this.store.store(updatesOf(events));
+    this.store.store(events.map(updateBy));
   }
 
   private carryOut(event: SessionEvent, now: number): void {
@@ -420,8 +420,6 @@ export class LinkMachine {
     }
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });
-    // Nothing depends on the fact that a hub has accepted the static key, so it is stored last.
-    else this.store.accept(updateBy(event));
   }
 
   private providePsk(psk: Bytes | undefined): void {
@@ -517,7 +515,7 @@ export class LinkMachine {
       if (decision.do === 'dial') this.tell({ type: 'reconnect', after, error: decision.tell });
     }
     if (decision.do === 'ask') this.askPerson(decision.error, decision.after);
-    this.store.store(updatesOf(events));
+    this.store.store(events.map(updateBy));
   }
 
   private decide(ended: EndedEvent, now: number): PolicyDecision {

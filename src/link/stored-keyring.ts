@@ -1,20 +1,19 @@
 /** The keyring of a link: as it is stored, what is being stored, and what is still to be stored. */
-import type { Keyring } from '../keyring/keyring.ts';
+import { bytesToHex } from '../bytes.ts';
+import { type Keyring, updateKeyring } from '../keyring/keyring.ts';
 import { serializeKeyring } from '../keyring/keyring-text.ts';
 import type { Update } from './events.ts';
-import type { Order } from './orders.ts';
+import type { Order, StoreOrder } from './orders.ts';
 
 export class StoredKeyring {
-  /** As last stored. */
+  /** As last stored. Only which keys are fresh or suspect may be known here alone, since it could not be stored. */
   kept: Keyring;
   /** Changes of a person that are not stored yet. */
   private changes: Update[] = [];
-  private storing: Keyring | undefined = undefined;
+  private storing: StoreOrder | undefined = undefined;
   private isNeeded = false;
   /** Whether the next connection may begin: what others have stored was read for it. */
   private isRead = false;
-  /** Whether the fact that a hub has accepted the static key could not be stored on this connection. */
-  private staysFresh = false;
   private readonly isShared: boolean;
   private readonly order: (order: Order) => void;
 
@@ -46,37 +45,28 @@ export class StoredKeyring {
    * read.
    */
   begin(): boolean {
-    this.isRead = !this.isRead && this.store(this.changes, true, this.isShared);
-    if (this.isRead) return true;
-    this.staysFresh = false;
-    return false;
-  }
-
-  /** Stores that a hub has accepted the static key. Nothing depends on it, and it is not tried twice on a connection. */
-  accept(update: Update): void {
-    if (!this.staysFresh) this.store([update], false);
+    this.isRead = !this.isRead && this.store(this.changes, this.isShared);
+    return this.isRead;
   }
 
   /**
    * Orders to store the keyring, if these updates change what is stored.
-   * @param isNeeded - whether what follows depends on it
    * @param isRead - whether to order it even if they change nothing, since the answer says what is stored
    * @returns whether it is ordered
    */
-  store(updates: readonly Update[], isNeeded = true, isRead = false): boolean {
+  store(updates: readonly Update[], isRead = false): boolean {
+    const { kept } = this;
     const change = (stored: Keyring): Keyring => {
       let changed = stored;
       for (let i = 0; i < updates.length; i++) changed = updates[i]!(changed);
       return changed;
     };
-    const keyring = change(this.kept);
-    if (!isRead && isSame(keyring, this.kept)) {
-      this.kept = keyring; // that a PSK is suspect is not stored
-      return false;
-    }
-    this.order({ do: 'store', keyring, change });
-    this.storing = keyring;
-    this.isNeeded = isNeeded;
+    const keyring = change(kept);
+    if (!isRead && (keyring === kept || serializeKeyring(keyring) === serializeKeyring(kept))) return false;
+    this.storing = { do: 'store', keyring, change };
+    this.order(this.storing);
+    // Nothing depends on which keys are fresh or suspect.
+    this.isNeeded = updates === this.changes || keysIn(keyring) !== keysIn(kept);
     return true;
   }
 
@@ -86,19 +76,26 @@ export class StoredKeyring {
    * @returns whether that was a failure which ends what depends on it
    */
   stored(error: unknown, keyring: Keyring | undefined): boolean {
-    const { storing } = this;
+    const { storing, isNeeded, kept } = this;
     this.storing = undefined;
     if (storing === undefined) return false;
     if (error === undefined) {
-      this.kept = keyring === undefined || isSame(keyring, storing) ? storing : keyring;
+      this.kept = keyring ?? storing.keyring;
+      // That a pin is suspect may be known here alone, since it could not be stored.
+      if (this.isRead && keysIn(this.kept) === keysIn(kept)) {
+        for (let i = 0; i < kept.pins.length; i++) {
+          const { nodeId, isSuspect } = kept.pins[i]!;
+          if (isSuspect) this.kept = updateKeyring(this.kept, { type: 'pin-suspect', nodeId });
+        }
+      }
       this.changes = [];
-    } else if (this.isNeeded) this.isRead = false;
-    else this.staysFresh = true;
-    return error !== undefined && this.isNeeded;
+    } else if (isNeeded) this.isRead = false;
+    else this.kept = storing.keyring;
+    return error !== undefined && isNeeded;
   }
 }
 
-/** Whether two keyrings are stored as the same text. */
-function isSame(one: Keyring, other: Keyring): boolean {
-  return one === other || serializeKeyring(one) === serializeKeyring(other);
+/** The pins and the PSKs, whether or not they are suspect. */
+function keysIn({ pins, psks }: Keyring): string {
+  return String(pins.concat(psks).map(({ nodeId, key }) => nodeId + bytesToHex(key)));
 }

@@ -169,6 +169,7 @@ test('a hub with another key: KKpsk0, then XXpsk2 alone, and a person is asked i
   await asking;
   assert.is(bridge.asked.length, 1);
   assert.match(device.lines.join(), 'connecting {"patterns":["XXpsk2"],"onKkFailure":"keep-pin"}');
+  for (const slot of ['hub.slot0', 'hub.slot1']) assert.match(device.flash.get(slot)!, '"is_suspect":true');
 });
 
 test('a device without a PSK asks a person', async () => {

@@ -215,14 +215,14 @@ async function live({ boot, texts }: Device, fault?: Flash['fault'], edit?: Edit
 
 for (const device of DEVICES) {
   test(`the ${device.name} example writes both slots when a hub is new or has a new key, and not at each connection`, async () => {
-    const changes = device.name === 'Moddable' ? 3 : 2; // and once that a hub has accepted the static key
+    const changes = device.name === 'Moddable' ? 4 : 3; // and once that a hub has accepted the static key
     assert.is(await live(device), 2 * changes);
     const flash = new Flash(device.texts());
     forgetClient();
     home.hubKey = HUB_KEYS[0]!;
     const connect = device.boot(flash);
     for (let round = 0; round < 20; round++) assert.ok((await connect()).pattern);
-    assert.is(flash.writes, 2 * (changes - 1));
+    assert.is(flash.writes, 2 * (changes - 2));
   });
 
   for (const how of FAULTS) {

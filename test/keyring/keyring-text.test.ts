@@ -96,6 +96,18 @@ test('whether a PSK was provisioned is stored', () => {
   assert.equal(pskOf(updateKeyring(stored, { type: 'psk-suspect', nodeId: NODE_ID })), PSK);
 });
 
+test('which pin and which PSK are suspect is stored, and only then takes room', () => {
+  for (const [type, list] of [
+    ['pin-suspect', 'pins'],
+    ['psk-suspect', 'psks'],
+  ] as const) {
+    const text = serializeKeyring(updateKeyring(FULL, { type, nodeId: NODE_ID }));
+    assert.is(text.replace(',"is_suspect":true', ''), serializeKeyring(FULL));
+    assert.is(JSON.parse(text)[list][0].is_suspect, true);
+    assert.is(serializeKeyring(parseKeyring(text, ACCESS_KEY)), text);
+  }
+});
+
 test('a keyring with only a public key is stored without a private key', () => {
   const keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: { publicKey: CLIENT_KEY } });
   const text = serializeKeyring(keyring);

@@ -13,10 +13,8 @@ import {
   type LinkEvent,
   type LinkOptions,
   type Order,
-  parseKeyring,
   pinHub,
   RequestScheduler,
-  serializeKeyring,
   storePsk,
 } from '../../src/index.ts';
 import type { ReadyEvent } from '../../src/session/events.ts';
@@ -234,15 +232,16 @@ test('waits for nothing but unsent questions while a keyring is being stored', (
   assert.is(shell.link.deadline, 5000);
 });
 
-test('stores nothing when a pin becomes suspect, and tells both keys before the connection if it is replaced', () => {
+test('stores that a pin is suspect, and tells both keys before the connection if it is replaced', () => {
   const shell = readyShell();
   const pinned = shell.told('connect')[0]!.hubKey;
   shell.redial();
   shell.answers.delete('write');
   shell.connect(); // with KKpsk0
   const orders = shell.closed(1008);
-  const told = ['tell static-key-fresh', 'tell close', 'tell reconnect', 'tell connecting', 'open'];
-  assert.equal(names(orders).slice(0, 5), told);
+  assert.equal(names(orders), ['tell static-key-fresh', 'tell close', 'tell reconnect', 'store']);
+  assert.is(shell.ordered('store').at(-1)!.keyring.pins[0]!.isSuspect, true);
+  assert.equal(names(shell.orders.slice(-2)), ['tell connecting', 'open']);
   shell.answers.add('write');
   shell.connect({ staticKey: new Uint8Array(32).fill(0x77) });
   const [replaced] = shell.told('hub-replaced');
@@ -351,15 +350,7 @@ test('forgets earlier failures once it is ready', () => {
   }
 });
 
-test('delivers the first message before it stores that the hub has accepted the key', () => {
-  const shell = readyShell();
-  shell.answers.delete('store');
-  shell.says('news', { n: 1 });
-  assert.equal(names(shell.orders.slice(-2)), ['tell message', 'store']);
-  assert.is(shell.ordered('store').at(-1)!.keyring.staticKeyIsFresh, false);
-});
-
-test('stores that last if a hub shows it with KKpsk0, or with a message that is dropped, and goes on without it', () => {
+test('stores that a hub has accepted the key, from KKpsk0 or a message, even one that is dropped, and goes on without it', () => {
   const fresh = readyShell({ session: { maxMessage: 100 } });
   fresh.answers.delete('store');
   for (const sealed of fresh.hub!.sendBinary(new Uint8Array(101)))
@@ -371,23 +362,11 @@ test('stores that last if a hub shows it with KKpsk0, or with a message that is 
     [fresh, 'tell dropped'],
     [pinned, 'tell connect'],
   ] as const) {
-    assert.equal(names(shell.orders.slice(-2)), [event, 'store']);
-    assert.equal(shell.run(shell.link.stored(diskFull, shell.now)), []);
+    assert.is(names(shell.orders).at(-1), 'store');
+    assert.is(shell.ordered('store').at(-1)!.keyring.staticKeyIsFresh, false);
+    assert.is(names(shell.run(shell.link.stored(diskFull, shell.now))).at(-1), event);
     assert.is(shell.link.state, 'ready');
   }
-});
-
-test('goes on if that cannot be stored, and tries again on the next connection', () => {
-  const shell = readyShell();
-  shell.answers.delete('store');
-  shell.says('news', { n: 1 });
-  assert.equal(shell.run(shell.link.stored(diskFull, 0)), []);
-  const stores = shell.ordered('store').length;
-  shell.says('news', { n: 2 });
-  assert.is(shell.told('message').length, 2);
-  assert.is(shell.ordered('store').length, stores);
-  shell.redial().connect();
-  assert.is(shell.ordered('store').length, stores + 1);
 });
 
 test('stores nothing for a message once that is stored', () => {
@@ -449,17 +428,32 @@ test('stores a change that a person makes while a shared store is being read', (
   assert.is(shell.link.keyring.pins.length, 1);
 });
 
-test('remembers that a PSK is suspect if a shared store contains what it did', () => {
-  const shell = new Shell({ shared: true });
-  shell.start();
+test('remembers that a pin is suspect if that could not be stored, in a shared store as well', () => {
+  for (const shared of [false, true]) {
+    const shell = readyShell({ shared });
+    const { keyring } = shell.link;
+    shell.redial();
+    shell.answers.delete('store');
+    shell.answers.delete('write');
+    shell.connect();
+    shell.closed(1008);
+    shell.run(shell.link.stored(diskFull, shell.now));
+    if (shared) shell.run(shell.link.stored(undefined, shell.now, keyring)); // it is read before each connection
+    assert.is(shell.link.keyring.pins[0]!.isSuspect, true);
+    assert.is(names(shell.orders).at(-1), 'open');
+  }
+});
+
+test('forgets that a pin is suspect when a person trusts another key', () => {
+  const shell = readyShell({ policy: { onKkFailure: 'keep-pin' } });
+  shell.redial();
+  shell.answers.delete('write');
   shell.connect();
-  shell.redial().connect({ psk: new Uint8Array(32).fill(7), clientKey: undefined });
-  assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'psk-differs');
-  shell.answers.delete('store');
-  shell.wake();
-  const { keyring } = shell.ordered('store').at(-1)!;
-  shell.run(shell.link.stored(undefined, shell.now, parseKeyring(serializeKeyring(keyring), 'kiosk-7')));
-  assert.is(shell.link.keyring, keyring);
+  shell.closed(1008);
+  shell.answers.add('write');
+  shell.connect({ staticKey: OTHER_STATIC });
+  shell.run(shell.link.trust(shell.now));
+  assert.is(shell.link.keyring.pins[0]!.isSuspect, undefined);
 });
 
 test('takes null for a keyring that is stored, as callbacks of Node.js pass it', () => {
@@ -580,7 +574,7 @@ test('derives again after the PSK has not opened message 2', () => {
   shell.answers.delete('derive');
   shell.connect({ clientKey: undefined });
   assert.is(shell.ordered('derive').length, 2);
-  assert.is(shell.ordered('store').length, stores); // that a PSK is suspect is not stored
+  assert.is(shell.ordered('store').length, stores + 1); // that it is suspect
 });
 
 test('derives again after a new password', () => {

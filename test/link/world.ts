@@ -528,7 +528,7 @@ function isDiskFull(event: { error: Error }): boolean {
 }
 
 /** What keyrings have in common, in whatever order. */
-function shownKeys({ pins, psks }: Keyring): string {
+export function shownKeys({ pins, psks }: Keyring): string {
   const entries = (list: readonly { nodeId: string; key: Uint8Array }[]) =>
     list.map(({ nodeId, key }) => `${nodeId} ${key.join(' ')}`).sort();
   return JSON.stringify([entries(pins), entries(psks)]);

@@ -27,9 +27,9 @@ NOTES = {
         "most likely stores twice, or writes before the keyring is stored."
     ),
     "KkFailure": (
-        "After a KKpsk0 that failed, XXpsk2 follows at once. Only if that shows another key, the new pin takes the place of the old "
-        "one, and a person is told both keys before anything else. An implementation that fails most likely drops the pin at the "
-        "failure, or replaces it without a word."
+        "After a KKpsk0 that failed, it is stored that the pin is suspect, and XXpsk2 follows at once. Only if that shows another "
+        "key, the new pin takes the place of the old one, and a person is told both keys before anything else. An implementation "
+        "that fails most likely drops the pin at the failure, or replaces it without a word."
     ),
     "Late": (
         "Answers with the number of an older connection or derivation change nothing. An implementation that fails most likely "
@@ -216,13 +216,13 @@ def connections():
     kk.after(60000).closed().wake().hello().offer().answer()
     refused = known("a refusal of KKpsk0 by a hub with a new key", "KkFailure").start().hello().offer()
     refused.hub_static = refused.other.hub_static
-    refused.closed(1008, refused.link.number).connect().closed().wake().connect()
+    refused.closed(1008, refused.link.number).step("stored").connect().closed().wake().connect()
     broken = known("message 2 of KKpsk0 does not open", "KkFailure").start().hello().offer()
-    broken.answer(lambda message: peer.flip(message, -1)).connect()
+    broken.answer(lambda message: peer.flip(message, -1)).step("stored").connect()
     kept = {"policy": {"onKkFailure": "keep-pin"}}
     trusted = known("another key, where the pin is kept, and a person trusts it", "KkFailure", **kept).start().hello().offer()
     trusted.hub_static = trusted.other.hub_static
-    trusted.step("trust").closed(1008, trusted.link.number).hello().offer().answer().start().hello().offer().answer()
+    trusted.step("trust").closed(1008, trusted.link.number).step("stored").hello().offer().answer().start().hello().offer().answer()
     trusted.step("trust").step("stored").connect()
     wrong = Life("a wrong password: derived twice, then a person corrects it", "Password")
     wrong.hub_psk = wrong.other.psk

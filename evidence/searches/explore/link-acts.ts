@@ -143,7 +143,7 @@ export function describeLink(world: LinkWorld): string {
     policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, policy.hasDiffered, policy.isPskFresh,
     policy.leavesOutKk, policy.lastCode, since(policy.readyAt), since(policy.dueAt), policy.sessionState,
     session === undefined || since(policy.sessionStateSince),
-    storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.staysFresh, store.isRead,
+    storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.isRead,
     storing?.keyring && storedLabel(storing.keyring), derivation.nodeId, derivation.psk && short(derivation.psk),
     deriving?.nodeId, computing && short(computing.publicKey), pinned && short(pinned),
     questions.unsent.map(({ until }, i) => (until < Infinity ? `${since(until)} ${i < questions.handed}` : '')).join(), Object.values(questions.sent).map((one) => one.isForgotten).join(), since(refusableUntil), saysHandled, Object.values(questions.hubs).map((hub) => hub.saysHandled).join(),
