@@ -47,7 +47,7 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   ]),
   fault('WebSocket', 'a store that fails is not told to the link', [
     CLIENT,
-    'orders = this.#link.stored(toError(error), this.#now());',
+    'failure = toError(error);',
     'throw error;',
   ]),
   fault('WebSocket', 'the client dials without the pause that it tells', [

@@ -283,8 +283,8 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('a hub is never known to say that it is done', [
       SCHEDULER,
-      'this.saysHandled = true;\n    }\n    const { part }',
-      '}\n    const { part }',
+      'this.saysHandled = true;\n      }\n      const { part }',
+      '}\n      const { part }',
     ]),
     broken('a hub that asks back does not go on under the earlier id', [
       COLLECTOR,

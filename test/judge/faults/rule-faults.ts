@@ -253,7 +253,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
   ]),
   'P-154': broken('a cancelled request goes on', [
     SCHEDULER,
-    'request.collector.stop();\n    return this.decide(at, [request]);',
+    'request.collector.stop();\n      return this.decide(at, [request]);',
     'return [];',
   ]),
   'P-96': broken('a request is an envelope of the type hello', [
