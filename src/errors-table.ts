@@ -154,6 +154,12 @@ export const LOCAL_ERRORS: { readonly [code in LocalCode]: ErrorRow } = {
     means: 'a pin to be stored for a hub that already has another one',
     todo: 'End the session. Another program has pinned another key of this hub in the meantime: find out which one is right.',
   },
+  'keyring-full': {
+    means: 'a pin or a PSK of another hub, while the keyring has those of MAX_HUBS (16)',
+    todo:
+      'Find out why there are so many hubs: whoever knows the password can answer under a new node id each time. Remove those that are ' +
+      'gone with `dropPin`, and their PSKs with `forgetPsks`.',
+  },
   'static-key-fresh': {
     means: 'a known hub has refused KKpsk0, and no hub has accepted the static key yet',
     todo: 'Warn the person. Restore the lost static key, share one key between programs, or ask the hub’s operator to reset it.',
@@ -302,7 +308,9 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     todo: 'Update the peer: it knows the password, but sends a payload that protocol 3 does not have.',
   },
   'unknown-hub': {
-    means: 'the client trusts pinned hubs only, and this one is not pinned: provision its pin',
+    means:
+      'the hub is not pinned, and the client trusts pinned hubs only, or has met three others within an hour that were not pinned ' +
+      'either: provision its pin',
     todo: 'Find out which hub this is, then provision its pin.',
   },
   'hub-key-changed': {
@@ -714,6 +722,12 @@ export const pinDiffers = (): LocalError =>
     'pin-differs',
     'another key of this hub was pinned in the meantime: close this session, and find out which hub it is',
   );
+export const keyringFull = (): LocalError =>
+  new LocalError(
+    'keyring-full',
+    'the keyring has the keys of 16 hubs, and this is another one: find out why there are so many, then remove those that are ' +
+      'gone with dropPin() and forgetPsks()',
+  );
 export const staticKeyFresh = (): LocalError =>
   new LocalError(
     'static-key-fresh',
@@ -885,6 +899,13 @@ export const unknownHub = (nodeId: string): RemoteError =>
   new RemoteError(
     'unknown-hub',
     'the hub is not pinned, and only pinned hubs are trusted: find out which hub this is, then provision its pin',
+    { nodeId },
+  );
+export const anotherHub = (nodeId: string): RemoteError =>
+  new RemoteError(
+    'unknown-hub',
+    'three other hubs that are not pinned have answered within an hour, and now this one: find out who answers at this address, ' +
+      'then provision the pin of the right one',
     { nodeId },
   );
 

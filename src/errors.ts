@@ -41,6 +41,7 @@ export type LocalCode =
   | 'keyring-replaced'
   | 'slots-unreadable'
   | 'pin-differs'
+  | 'keyring-full'
   | 'static-key-fresh'
   | 'unsupported-protocol'
   | 'no-endpoint'

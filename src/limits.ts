@@ -30,6 +30,9 @@ export const MAX_MESSAGE_2_PAYLOAD: number = 64;
 /** The depth of nested arrays and objects in JSON: 64. Our choice: the protocol's own messages need four. */
 export const MAX_JSON_DEPTH: number = 64;
 
+/** Pins in a keyring, and PSKs: 16. Our choice: whoever knows the password can answer under a new node id each time. */
+export const MAX_HUBS: number = 16;
+
 /** A public or private key, a PSK, a hash: 32 (Noise spec, sections 12.1 and 12.5, and "psk" in section 9). */
 export const KEY_LENGTH: number = 32;
 

@@ -18,7 +18,7 @@ import { CheckedCrypto, readOwnKey } from '../crypto/checked.ts';
 import type { CryptoProvider, StaticKey } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
-import { KEY_LENGTH } from '../limits.ts';
+import { KEY_LENGTH, MAX_HUBS } from '../limits.ts';
 import { opaque } from '../opaque.ts';
 import type { ReadyEvent, SessionEvent } from '../session/events.ts';
 import { findHub, isHubKey, isKey } from '../session/keyring-fields.ts';
@@ -63,9 +63,9 @@ export interface Keyring {
   readonly staticKey: StaticKey;
   /** Whether no hub has accepted the static key yet. */
   readonly staticKeyIsFresh: boolean;
-  /** The pins, at most one for each hub. */
+  /** The pins, at most one for each hub, and 16. */
   readonly pins: readonly HubPin[];
-  /** The PSKs, at most one for each hub. */
+  /** The PSKs, at most one for each hub, and 16. */
   readonly psks: readonly HubPsk[];
 }
 
@@ -111,8 +111,8 @@ export function createKeyring(options: {
  * @param keyring - the keyring before the event
  * @param event - any event; most change nothing
  * @returns a new keyring, or the same one if nothing changes
- * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays, and you
- *   must end the session; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
+ * @throws LocalError `pin-differs` if another key of the hub has been pinned in the meantime: the pin stays; `keyring-full`:
+ *   the hub is not pinned. In both cases you must end the session; `bad-argument`, and for a `pin` event also `bad-length` and `lone-surrogate`
  *
  * @example
  * import { createKeyring, serializeKeyring, updateKeyring } from 'hub-protocol';
@@ -185,7 +185,7 @@ function applyEvent(keyring: Keyring, event: SessionEvent): Keyring {
  * @param psk - 32 bytes, which are copied
  * @param options - `isProvisioned`: whether the PSK was provisioned (default false); no event then removes it
  * @returns a new keyring, or the same one if nothing changes
- * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
+ * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`, `keyring-full`
  *
  * @example
  * import { createKeyring, storePsk } from 'hub-protocol';
@@ -241,7 +241,7 @@ export function dropPin(keyring: Keyring, nodeId: string): Keyring {
  * @param nodeId - of the hub, as in the error `hub-key-changed`
  * @param key - the `hubKey` of that error, 32 bytes, which are copied
  * @returns a new keyring, or the same one if the hub already has that pin
- * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`
+ * @throws LocalError `bad-argument`, `bad-length`, `lone-surrogate`, `keyring-full`
  *
  * @example
  * import { createKeyring, pinHub } from 'hub-protocol';
@@ -272,7 +272,10 @@ function withEntry<Entry extends HubPin & { readonly isProvisioned?: boolean }>(
   entry: Entry,
 ): readonly Entry[] {
   const old = findHub(entries, entry.nodeId);
-  if (old === undefined) return entries.concat(entry);
+  if (old === undefined) {
+    if (entries.length >= MAX_HUBS) throw errors.keyringFull();
+    return entries.concat(entry);
+  }
   const isSame =
     !old.isSuspect === !entry.isSuspect &&
     old.isProvisioned === entry.isProvisioned &&

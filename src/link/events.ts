@@ -1,5 +1,5 @@
 /** What the events of a session mean for a link: changes of the keyring, ends, and what is told. */
-import type { LocalError } from '../errors.ts';
+import type { LocalError, RemoteError } from '../errors.ts';
 import { type Keyring, updateKeyring } from '../keyring/keyring.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import type { LinkEvent } from './orders.ts';
@@ -13,7 +13,7 @@ export function updateBy(event: SessionEvent): Update {
 }
 
 /** The end of a connection that this side has failed. It says nothing about the hub, so pin and PSK stay. */
-export function endedBy(error: LocalError, isHopeless: boolean): EndedEvent {
+export function endedBy(error: LocalError | RemoteError, isHopeless: boolean): EndedEvent {
   return {
     type: 'ended',
     reason: 'dropped',

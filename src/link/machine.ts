@@ -31,6 +31,9 @@ import { StoredKeyring } from './stored-keyring.ts';
 const ATTEMPTS = 3;
 /** The pause after a failure of this side while there was no connection, in milliseconds. */
 const PAUSE = 2000;
+/** So many hubs that are not pinned may answer in an hour, in milliseconds, before a person is asked. */
+const STRANGERS = 3;
+const HOUR = 3600000;
 /** How long a question without a timeout waits to be sent, in milliseconds. */
 const UNSENT_TIMEOUT = 60000;
 
@@ -43,7 +46,7 @@ interface Leaving {
   /** The server's wish, in milliseconds. */
   readonly retryAfter?: number | undefined;
   /** A failure of this side, in place of the session's error. */
-  readonly failure?: LocalError;
+  readonly failure?: LocalError | RemoteError;
   /** Whether a person must act first. */
   readonly isHopeless?: boolean;
   /** What ends the questions that were sent, in place of the session's error. */
@@ -90,9 +93,12 @@ export class LinkMachine {
   /** The error of the latest connection that was not ready. */
   private cause: LocalError | RemoteError | undefined = undefined;
   /** How this side has failed, until the connection has ended. */
-  private failure: LocalError | undefined = undefined;
+  private failure: LocalError | RemoteError | undefined = undefined;
   /** How many attempts in a row this side has failed. */
   private failures = 0;
+  /** The node ids of hubs that were not pinned, and since when. */
+  private strangers: readonly string[] = [];
+  private strangersSince = -Infinity;
   private isOn = true;
   /** The failed allocation that has ended the link. */
   private full: LocalError | undefined = undefined;
@@ -409,8 +415,11 @@ export class LinkMachine {
         else this.questions.receive(event.text, now);
         break;
       case 'dropped':
+        this.tell(event);
+        break;
       case 'new-hub':
         this.tell(event);
+        this.meet(event.nodeId, now);
         break;
       case 'pin': // `take` has stored it
         if (event.replaces !== undefined) this.tell(retyped(event, 'hub-replaced'));
@@ -420,6 +429,17 @@ export class LinkMachine {
     }
     this.policy.take(event, now);
     if (event.type === 'close') this.leave(now, { code: event.code });
+  }
+
+  /** Whoever knows the password can answer under a new node id each time: after a few, a person is asked. */
+  private meet(nodeId: string, now: number): void {
+    if (now - this.strangersSince >= HOUR) {
+      this.strangers = [];
+      this.strangersSince = now;
+    }
+    if (this.strangers.indexOf(nodeId) >= 0) return;
+    if (this.strangers.length < STRANGERS) this.strangers = this.strangers.concat(nodeId);
+    else this.fail(errors.anotherHub(nodeId));
   }
 
   private providePsk(psk: Bytes | undefined): void {
@@ -462,8 +482,10 @@ export class LinkMachine {
   }
 
   /** Ends what this side has failed. */
-  private giveUp(failure: LocalError, now: number): void {
-    const isHopeless = this.isOn && this.failures >= ATTEMPTS;
+  private giveUp(failure: LocalError | RemoteError, now: number): void {
+    const { code } = failure;
+    const isHopeless =
+      this.isOn && (this.failures >= ATTEMPTS || code === 'keyring-full' || code === 'unknown-hub');
     const { state } = this.policy;
     if (state === 'connecting' || state === 'ready') {
       this.leave(now, { code: 1000, failure, isHopeless });

@@ -149,6 +149,16 @@ test('a suspect pin is no longer suspect once it is confirmed or replaced', () =
   assert.equal(replaced.pins, [{ nodeId: NODE_ID, key: OTHER }, doubted.pins[1]]);
 });
 
+test('a keyring has at most 16 pins, which stay, and 16 PSKs', () => {
+  let keyring = fresh();
+  for (let i = 0; i < 16; i++) keyring = storePsk(pinned(`hub-${i}`, keyring), `hub-${i}`, PSK);
+  const pin: SessionEvent = { type: 'pin', nodeId: 'hub-16', key: OTHER };
+  raisesLocal(() => updateKeyring(keyring, pin), 'keyring-full');
+  raisesLocal(() => updateKeyring(keyring, { ...pin, type: 'psk' }), 'keyring-full');
+  assert.is(updateKeyring(keyring, { ...pin, nodeId: 'hub-0', replaces: HUB_KEY }).pins.length, 16);
+  assert.is(updateKeyring(dropPin(keyring, 'hub-3'), pin).pins.length, 16);
+});
+
 test('a pin replaces only the key that was found stale: another program may have pinned a third one', () => {
   const third = new Uint8Array(32).fill(77);
   const event = { type: 'pin', nodeId: NODE_ID, key: OTHER, replaces: HUB_KEY } as const;

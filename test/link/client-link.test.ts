@@ -456,6 +456,39 @@ test('forgets that a pin is suspect when a person trusts another key', () => {
   assert.is(shell.link.keyring.pins[0]!.isSuspect, undefined);
 });
 
+test('asks at once when a seventeenth hub knows the password', () => {
+  const shell = readyShell();
+  shell.run(
+    shell.link.change((keyring) => {
+      let full = keyring;
+      for (let i = 1; i < 16; i++) full = pinHub(full, `hub ${i}`, OTHER_STATIC);
+      return full;
+    }, shell.now),
+  );
+  shell.connect({ nodeId: 'hub 16', clientKey: undefined });
+  assert.is((shell.told('ask')[0]!.error as { code?: string }).code, 'keyring-full');
+  assert.is(shell.link.keyring.pins.length, 16);
+});
+
+test('asks when a fourth hub within an hour is not pinned, and never about the pinned one', () => {
+  const shell = readyShell();
+  const meet = (nodeId: string): string => {
+    shell.closed();
+    shell.start();
+    shell.connect({ nodeId, clientKey: undefined });
+    return shell.link.state;
+  };
+  shell.answers.delete('derive');
+  for (const nodeId of ['a', 'b', 'a', 'c', 'b']) assert.is(meet(nodeId), 'connecting');
+  assert.is(meet('d'), 'asking');
+  assert.is((shell.told('ask')[0]!.error as { code?: string }).code, 'unknown-hub');
+  shell.now += 3_600_000;
+  assert.is(meet('d'), 'connecting');
+  shell.closed();
+  shell.start();
+  assert.is(shell.connect().link.state, 'ready');
+});
+
 test('takes null for a keyring that is stored, as callbacks of Node.js pass it', () => {
   const shell = readyShell({}, ['derive', 'write']);
   shell.run(shell.link.stored(null, 0));
