@@ -9,9 +9,9 @@
  * of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
  * Upload to Storage what `hub-protocol-cli provision` writes: the connection as `hub.connection`, the keyring as `hub.keyring`, and
- * the slot as both `hub.slot0` and `hub.slot1`. This program never writes the keyring, which has the static key: Storage erases a
- * file before it writes the new one, so a loss of power or a full Storage would destroy it. What changes is in both slots. A full
- * Storage also moves files to make room, the keyring too: a change that has no room is refused.
+ * the slot with room for changes: `Storage.write('hub.slot0', slot, 0, 4096)`, and the same as `hub.slot1`. A change is appended in
+ * both, so this program makes no file, erases none, and never writes the keyring. Storage without room for another file moves all of
+ * them, the keyring too, and a loss of power then loses some: let nothing else on the device fill it.
  *
  * Espruino knows a function only after the statement that declares it has run.
  */
@@ -23,7 +23,8 @@ const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
 const SLOTS = ['hub.slot0', 'hub.slot1'];
-const FILE_HEADER = 64; // bytes, with padding; more than Storage takes
+const UNIT = 8; // bytes; some chips write no less
+const ERASED = '\xff\xff\xff\xff\xff\xff\xff\xff';
 const REQUEST = {
   msg_type: 'bus',
   payload: { type: 'recognizer_loop:utterance', data: { utterances: ['hello'] }, context: {} },
@@ -87,26 +88,48 @@ const crypto = {
   },
 };
 
+/** Where the free room in a file begins. */
+function endOf(stored) {
+  let end = stored.length;
+  while (end >= UNIT && stored.substr(end - UNIT, UNIT) === ERASED) end -= UNIT;
+  return end;
+}
+
+/** The last line of a slot, without what pads it; `undefined` if there is no file. */
+function readSlot(name) {
+  const stored = storage.read(name);
+  if (stored === undefined) return undefined;
+  const start = stored.lastIndexOf('\n') + 1; // the text is JSON in one line
+  const line = stored.substr(start, endOf(stored) - start);
+  return line.substr(0, line.lastIndexOf('}') + 1);
+}
+
+/** Appends a line to a slot, whose other lines stay. Throws if there is no room, or it cannot be read back. */
+function appendToSlot(name, text) {
+  const stored = storage.read(name);
+  const end = stored === undefined ? 0 : endOf(stored);
+  let line = '\n' + text;
+  while (line.length % UNIT !== 0) line += ' ';
+  if (end === 0 || end + line.length > stored.length) {
+    throw new Error(name + ' has no room: provision the device again, with more');
+  }
+  storage.write(name, line, end); // returns false, or throws, if it fails
+  if (readSlot(name) !== text) throw new Error(name + ' was not stored');
+}
+
 function storedSlots() {
-  return SLOTS.map((name) => storage.read(name));
+  return SLOTS.map(readSlot);
 }
 
 const slots = storedSlots();
 let changes = JSON.parse(hub.readSlots(slots)); // {pins, psks, …}: lists of {node_id, key}; a pin can have is_suspect
 
-/** Stores a changed list of pins. Throws if there is no room, or a slot cannot be read back. */
+/** Stores a changed list of pins, or throws. */
 function storePins(pins) {
   const changed = JSON.parse(JSON.stringify(changes));
   changed.pins = pins;
   const writes = hub.nextSlots(storedSlots(), JSON.stringify(changed));
-  const needed = writes.reduce((sum, next) => sum + next.text.length + FILE_HEADER, 0);
-  const advice = 'call compact() of Storage while the power is sure not to fail';
-  if (storage.getFree() < needed) throw new Error('Storage needs ' + needed + ' free bytes: ' + advice);
-  writes.forEach((next) => {
-    const name = SLOTS[next.slot];
-    storage.write(name, next.text); // returns false, or throws, if Storage is full
-    if (storage.read(name) !== next.text) throw new Error(name + ' was not stored');
-  });
+  for (let i = 0; i < writes.length; i++) appendToSlot(SLOTS[writes[i].slot], writes[i].text);
   changes = changed;
 }
 

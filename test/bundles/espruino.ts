@@ -8,7 +8,7 @@ import { parse } from 'acorn';
 import { createKeyring, nextSlots, serializeChanges, serializeKeyring, storePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import * as assert from 'uvu/assert';
-import type { Flash } from './flash.ts';
+import type { EspruinoStorage } from './flash.ts';
 
 const SOURCE = readFileSync(new URL('../../examples/espruino/main.js', import.meta.url), 'utf8');
 const core = { exports: {} };
@@ -45,7 +45,7 @@ export function filesOf(
  * @returns a function that passes it characters of the serial line
  */
 export function bootEspruino(
-  flash: Flash,
+  flash: EspruinoStorage,
   println: (text: string) => void,
   log: (...all: unknown[]) => void,
   edit: (source: string) => string = (source) => source,
@@ -60,9 +60,9 @@ export function bootEspruino(
     crypto: { SHA256: (bytes: Uint8Array) => nodeCrypto.sha256(bytes).buffer },
     Storage: {
       read: (name: string) => flash.get(name),
-      getFree: () => flash.free,
       readJSON: (name: string) => JSON.parse(flash.get(name)!),
-      write: (name: string, text: string) => flash.set(name, text),
+      write: (name: string, text: string, offset?: number, size?: number) =>
+        flash.write(name, text, offset, size),
     },
   };
   let onData: (data: string) => void = () => {};

@@ -302,7 +302,7 @@ test('the Espruino example uses no name before its declaration, also in what it 
   const ofEspruino =
     'E E.hwRand Serial1 Serial1.on Serial1.println Serial1.setup console console.log require';
   const ofEs5 =
-    '.charCodeAt .filter .forEach .indexOf .length .map .push .reduce .set .substr .toString .trim Error JSON JSON.parse JSON.stringify Uint8Array parseInt';
+    '.charCodeAt .filter .forEach .indexOf .lastIndexOf .length .map .push .reduce .set .substr .toString .trim Error JSON JSON.parse JSON.stringify Uint8Array parseInt';
   const known = `${ofEspruino} ${ofEs5}`.split(' ');
   assert.equal(
     builtInsOf(source, 'script').filter((name) => !known.includes(name)),
