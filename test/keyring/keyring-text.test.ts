@@ -7,6 +7,7 @@ import {
   createKeyring,
   type Keyring,
   parseKeyring,
+  readSlots,
   serializeChanges,
   serializeKeyring,
   storePsk,
@@ -32,7 +33,7 @@ const [PIN] = STORED.pins;
 const [STORED_PSK] = STORED.psks;
 const parse = (fields: object): Keyring => parseKeyring(JSON.stringify({ ...STORED, ...fields }), ACCESS_KEY);
 const pskOf = (keyring: Keyring, nodeId: string = NODE_ID) => findHub(keyring.psks, nodeId)?.key;
-const pinOf = (keyring: Keyring) => findHub(keyring.pins, NODE_ID)?.key;
+const pinOf = (keyring: Keyring, nodeId: string = NODE_ID) => findHub(keyring.pins, nodeId)?.key;
 
 test('a keyring is written as versioned JSON', () => {
   assert.equal(STORED, {
@@ -251,6 +252,34 @@ test('a stored PSK without isProvisioned counts as derived', () => {
     assert.is(keyring.psks[0]!.isProvisioned, false);
   }
 });
+
+const hexOf = (byte: number): string => toHex(new Uint8Array(32).fill(byte));
+const HEAD = '"version":1,"access_key":"kiosk-7"';
+const REST = `"static_key_is_fresh":true,"pins":[{"node_id":"hub-1","key":"${hexOf(2)}"}],"psks":[{"node_id":"hub-1","key":"${hexOf(3)}"`;
+const PUBLIC = '"static_public_key":"a4e09292b651c278b9772c569f5fa9bb13d906b46ab68c9df9dc2b4409f8a209"';
+/** A text of each form that a commit of this library wrote, from that commit on. Add one for each form; remove none. */
+const WRITTEN: { readonly [commit: string]: readonly [keyring: string, slot?: string] } = {
+  '6a3bdba9': [`{${HEAD},"static_key":"${hexOf(1)}",${REST}}]}`],
+  '36bcc8f8': [`{${HEAD},"static_key":"${hexOf(1)}",${REST},"is_provisioned":true}]}`],
+  '36bcc8f8 with a static key elsewhere': [`{${HEAD},${PUBLIC},${REST},"is_provisioned":true}]}`],
+  c439b805: [`{${HEAD},"static_key":"${hexOf(1)}",${PUBLIC},${REST},"is_provisioned":true}]}`],
+  '11ad4871 in slots': [
+    `{${HEAD},"static_key":"${hexOf(1)}",${PUBLIC},"static_key_is_fresh":true,"pins":[],"psks":[]}`,
+    `1242034962 1 {${HEAD},${REST},"is_provisioned":true}]}`,
+  ],
+};
+for (const [commit, [stored, slot]] of Object.entries(WRITTEN)) {
+  test(`a keyring that ${commit} wrote is read, and so is what is written from it`, () => {
+    const first = parseKeyring(stored, ACCESS_KEY, slot && readSlots([slot, undefined]));
+    for (const keyring of [first, parseKeyring(serializeKeyring(first), ACCESS_KEY)]) {
+      assert.equal(pinOf(keyring, 'hub-1'), new Uint8Array(32).fill(2));
+      assert.equal(pskOf(keyring, 'hub-1'), new Uint8Array(32).fill(3));
+      assert.is(keyring.psks[0]!.isProvisioned, stored.includes('is_provisioned') || slot !== undefined);
+      const { privateKey } = keyring.staticKey as KeyPair;
+      assert.equal(privateKey, stored.includes('"static_key"') ? new Uint8Array(32).fill(1) : undefined);
+    }
+  });
+}
 
 test('no error shows the contents of a keyring', () => {
   const secret = 'S3cr3t';
