@@ -60,6 +60,12 @@ const late = (error: Error & { code?: string }): Error =>
 /** After a failed allocation, in milliseconds: then there may be memory again. */
 const PAUSE = 2000;
 
+/** How often questions may end a pause, in milliseconds: at most once in this time. */
+const HURRY = 2000;
+
+/** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
+const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused', 'text-after-ready'];
+
 /** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
@@ -93,6 +99,8 @@ export class Client {
   #isOver = false;
   /** Whether nobody has called `resume` or `end`. */
   #isNew = true;
+  /** When a question has ended a pause. */
+  #hurriedAt = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
@@ -198,7 +206,8 @@ export class Client {
   }
 
   /**
-   * Asks the hub, as soon as the connection is ready: the call waits while the client connects or pauses. Rejects with an
+   * Asks the hub, as soon as the connection is ready: the call waits while the client connects. It ends a pause, at most once in two
+   * seconds. Rejects with an
    * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one, or
    * `timeout`, if no connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
    * abort it rejects with the reason of the signal. A question that was not sent by then never is.
@@ -221,6 +230,7 @@ export class Client {
         this.#input((at) => this.#link.cancel(envelope, at)),
       );
       this.#run(orders);
+      this.#hurry();
       return await answer;
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal);
@@ -402,7 +412,7 @@ export class Client {
         : event.type === 'hub-replaced'
           ? sentenceForReplacement(event)
           : error && this.#sentenceFor(error);
-    if (event.type === 'close' || event.type === 'ask') this.#obstacle = event;
+    if (error !== undefined && isObstacle(event)) this.#obstacle = event;
     if (event.type === 'connect') {
       this.#obstacle = undefined;
       this.#conversation.ownSessionId = event.sessionId;
@@ -441,6 +451,7 @@ export class Client {
       options = readQueryOptions(type, given);
       const envelope = this.#conversation.wrapped(type, question, queryId);
       const isAlone = (): boolean => this.#asking === 1;
+      this.#hurry();
       return await collectAnswers(
         this,
         { type, queryId, envelope, isAlone, obstacle: this.#obstacle },
@@ -452,6 +463,16 @@ export class Client {
     } finally {
       this.#asking--;
     }
+  }
+
+  /** Whoever asks does not wait for the end of a pause. */
+  #hurry(): void {
+    const now = performance.now();
+    const error = this.#obstacle?.error;
+    const isOfHub = error instanceof RemoteError && !COUNTED.includes(error.code);
+    if (this.#link.state !== 'waiting' || !isOfHub || now - this.#hurriedAt < HURRY) return;
+    this.#hurriedAt = now;
+    this.resume();
   }
 
   #newId(): string {
@@ -609,6 +630,11 @@ function assertSameKey(own: Keyring, stored: Keyring): void {
     String(publicKey ?? privateKey);
   if (keyOf(own) === keyOf(stored)) return;
   throw new LocalError('keyring-replaced', 'another tab or program has stored a keyring with another key');
+}
+
+/** Whether an event says why there is no connection. */
+function isObstacle(event: LinkEvent): event is NonNullable<Query['obstacle']> {
+  return ['close', 'reconnect', 'ask'].includes(event.type);
 }
 
 /** The message with JavaScript's numbers in its data. */

@@ -36,7 +36,9 @@ export interface Query {
   /** Whether no other question is open, so that a refusal is one of this query. */
   isAlone(): boolean;
   /** What the client has told last of a connection that is missing. */
-  readonly obstacle: Extract<LinkEvent, { type: 'close' | 'ask' }> | undefined;
+  readonly obstacle:
+    | (Extract<LinkEvent, { type: 'close' | 'reconnect' | 'ask' }> & { error: Error })
+    | undefined;
 }
 
 /** How long to wait for answers, in milliseconds. HiveMind's hub gives its own agent eight seconds to begin. */

@@ -41,15 +41,8 @@ export function connectToHub(issued: string): Client {
     policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
   });
   // A phone cuts the connections of an app in the background. Back in the foreground, do not wait for the next attempt.
-  let isWaiting = false;
-  client.on('reconnect', () => {
-    isWaiting = true;
-  });
-  client.on('connecting', () => {
-    isWaiting = false;
-  });
   AppState.addEventListener('change', (state: string) => {
-    if (state === 'active' && isWaiting) client.resume();
+    if (state === 'active' && client.state === 'waiting') client.resume();
   });
   return client;
 }

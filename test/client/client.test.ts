@@ -443,6 +443,25 @@ test('a request waits while the client pauses', async () => {
   assert.is((await answer).ending, 'handled');
 });
 
+test('a question ends a pause, but no second one within two seconds', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const client = world.start({ policy: { basePause: 60_000 } });
+  await until(() => world.types.includes('reconnect'));
+  for (const question of ['one', 'two']) client.ask(question).catch(() => {});
+  await until(() => client.state === 'waiting');
+  client.query('three').catch(() => {});
+  assert.is(world.dials, 2);
+});
+
+test('a question does not end the pause before a second failure that a person is asked about', async () => {
+  const world = newWorld();
+  const client = world.start({ policy: { basePause: 60_000 }, derive: async () => randomBytes(32) });
+  await until(() => client.state === 'waiting' && world.types.includes('reconnect'));
+  client.ask('hello').catch(() => {});
+  assert.is(world.dials, 1);
+});
+
 test('reports a failure to a person from its second occurrence on, and at a start from the first', async () => {
   const world = newWorld();
   world.isDown = true;
