@@ -44,4 +44,3 @@ byId('form').addEventListener('submit', async (submitted) => {
   if (answer.reply?.text) say(answer.reply.text);
   if (answer.tell !== undefined) status(answer.tell); // the answer is missing or incomplete
 });
-addEventListener('pagehide', () => client.end());

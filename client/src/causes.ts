@@ -190,6 +190,11 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
           ? `The server at ${place.at} ended the connection without an answer. Check the port, and whether the hub is starting.`
           : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
   ],
+  ANOTHER_TAB: [
+    'not-reachable',
+    () =>
+      'Another tab or window of this browser is connected. Ask there, or close it: then this one connects by itself.',
+  ],
   EACCES: [
     'not-reachable',
     ({ at }) =>

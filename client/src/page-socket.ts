@@ -1,7 +1,7 @@
 /** A client over the global WebSocket of pages and of React Native. */
 import { authorizedUrl } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
-import { addressOf } from './address.ts';
+import { addressOf, cannotOpen } from './address.ts';
 import { budgetOf } from './budget.ts';
 import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
@@ -9,7 +9,12 @@ import { binaryReader } from './inflate-in-page.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive, KeyringStore } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
+import { Tab } from './tab.ts';
 
+/** How long another tab may have the connection until this one says so, in milliseconds. One that is loaded again has let it go by then. */
+const PATIENCE = 1000;
+/** How often it says so: at most that often, in milliseconds. */
+const AGAIN = 60_000;
 const PING = { msg_type: 'ping', payload: {} }; // a message, since such a WebSocket cannot ping
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
   globalThis.crypto.getRandomValues(new Uint8Array(length));
@@ -23,7 +28,44 @@ export function connectByWebSocket(
   if (typeof WebSocket === 'undefined') throw notAPage();
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
 
-  function open({ send, received, closed }: Connection): Transport {
+  let latest: Connection | undefined;
+  const tab = new Tab(identity.accessKey, {
+    isNew: () => keyring.load().staticKeyIsFresh,
+    back() {
+      if (client.state === 'waiting') client.resume();
+    },
+    left: () => latest?.closed(),
+  });
+
+  /** Opens a WebSocket once no other tab has one. */
+  function open(connection: Connection): Transport {
+    let transport: Transport | undefined;
+    let isOver = false;
+    latest = connection;
+    const late = setTimeout(() => {
+      connection.closed({ cause: 'not-reachable', platformCode: 'ANOTHER_TAB', retryAfter: AGAIN });
+      tab.enter(() => client.resume());
+    }, PATIENCE);
+    tab.enter(() => {
+      clearTimeout(late);
+      if (isOver) return;
+      try {
+        transport = dial(connection);
+      } catch (error) {
+        connection.closed(cannotOpen(error));
+      }
+    });
+    return {
+      write: (data) => transport?.write(data),
+      close(code) {
+        isOver = true;
+        clearTimeout(late);
+        transport?.close(code);
+      },
+    };
+  }
+
+  function dial({ send, received, closed }: Connection): Transport {
     let isOpen = false;
     let waited = 0; // with the last ping, in bytes
     let written = 0; // since then
@@ -57,7 +99,7 @@ export function connectByWebSocket(
     };
   }
 
-  return new Client(options, {
+  const client = new Client(options, {
     crypto,
     randomBytes,
     readBinary: binaryReader(budgetOf(options.maxMemory).inflated),
@@ -66,4 +108,5 @@ export function connectByWebSocket(
     open,
     place: placeOf(url),
   });
+  return client.on('end', () => tab.leave());
 }

@@ -15,8 +15,8 @@ export interface Connection {
   opened(): void;
   /** A message arrived. */
   received(data: string | Uint8Array): void;
-  /** The transport has ended, or was not opened. It is then closed, too. */
-  closed(closing?: Closing | LinkClosing): void;
+  /** The transport has ended, or was not opened. It is then closed, too. An Error means that this side has failed. */
+  closed(closing?: Closing | LinkClosing | Error): void;
 }
 
 /** A transport of one connection. */

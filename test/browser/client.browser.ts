@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+import { type HubClient, type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { runPage } from './run-page.ts';
+import type { Tab } from './tab.ts';
 
 /** What goes wrong first in a page with the client. */
 async function failureOf(
@@ -16,7 +17,7 @@ async function failureOf(
   const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
   const hub = await serveHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   try {
-    return (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`, policy)) as never;
+    return (await runPage(scripts, `?hub=${encodeURIComponent(hub.url)}`, { policy })) as never;
   } finally {
     await hub.stop();
   }
@@ -101,21 +102,40 @@ test('the program of the guide shows the notice and the answer', async () => {
   }
 });
 
-test('a page whose hub goes away has all its questions answered when the hub is back', async () => {
-  const away = Number(process.env.AWAY ?? 1500);
-  const options = {
-    nodeId: 'hub-1',
-    staticKey: randomBytes(32),
-    clients: new Map([
-      ['kiosk-7', { psk: derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' }) }],
-    ]),
+const PSK = derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' });
+/** How long the hub is away, in milliseconds. */
+const AWAY = Number(process.env.AWAY ?? 1500);
+
+interface Outside {
+  /** Whether the browser says that it is offline while the hub is away. */
+  readonly isOffline?: boolean;
+  /** The host of the page, which is another one than `localhost` for the browser. */
+  readonly host?: string;
+}
+
+/** What the client's page posts that does something, at a hub that knows every access key, and goes away when it is asked to go. */
+async function resultOfAct(act: string, { isOffline = false, host }: Outside = {}): Promise<unknown> {
+  const known = new Map<string, HubClient>();
+  const get = (key: string): HubClient => {
+    const client = known.get(key) ?? { psk: PSK };
+    known.set(key, client);
+    return client;
+  };
+  const options = { nodeId: 'hub-1', staticKey: randomBytes(32), clients: { get } };
+  let tab: Tab;
+  const emulate = async (offline: boolean): Promise<void> => {
+    const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
+    if (isOffline) await tab.call('Network.emulateNetworkConditions', { offline, ...speed });
   };
   let back: Promise<HubServer> | undefined;
   const goAway = async (): Promise<HubServer> => {
     const port = Number(new URL(hub.url).port);
+    await emulate(true);
     await hub.stop();
-    await setTimeout(away);
-    return serveHub({ ...options, port });
+    await setTimeout(AWAY);
+    const again = await serveHub({ ...options, port });
+    await emulate(false);
+    return again;
   };
   const answer = (utterance: string): string => {
     if (utterance === 'go') back ??= setTimeout(100).then(goAway);
@@ -123,16 +143,49 @@ test('a page whose hub goes away has all its questions answered when the hub is 
   };
   const hub = await serveHub({ ...options, answer });
   try {
-    const page = `?away=1&hub=${encodeURIComponent(hub.url)}`;
-    const answers = await runPage(['client-page.js', WORKER], page);
-    assert.equal(
-      answers,
-      Array.from({ length: 22 }, (_, i) => `You said: question ${i}`),
-    );
+    return await runPage(['client-page.js', WORKER], `?${act}&hub=${encodeURIComponent(hub.url)}`, {
+      host,
+      opened(one) {
+        tab = one;
+      },
+    });
   } finally {
     await hub.stop();
     await (await back)?.stop();
   }
+}
+
+test('a page whose hub goes away has all its questions answered when the hub is back', async () => {
+  const answers = Array.from({ length: 22 }, (_, i) => `You said: question ${i}`);
+  assert.equal(await resultOfAct('away'), answers);
 });
+
+test('a page is connected within a second of the return of the network', async () => {
+  const time = await resultOfAct('online', { isOffline: true });
+  assert.ok((time as number) < 1000, `it took ${time} ms`);
+});
+
+test('a page that a person comes back to is the same, and answers the next question', async () => {
+  assert.equal(await resultOfAct('back'), [true, 'again']);
+});
+
+/** How often two tabs meet a hub for the first time. */
+const TABS = Number(process.env.TABS ?? 3);
+
+for (const [what, host, codes] of [
+  ['take turns, and the second says so', 'localhost', ['ANOTHER_TAB']],
+  ['of a host without TLS, which has no locks, may connect at the same time', 'kiosk.test', []],
+] as const) {
+  test(`two tabs at first contact lose no key: those that ${what}`, async () => {
+    const met = await resultOfAct(`tabs=${TABS}&stay=3000&psk=${PSK}`, { host });
+    assert.equal(
+      (met as { codes: string[] }[]).map(({ codes, ...rest }) => ({
+        codes: codes.filter((code) => code !== 'keyring-replaced'),
+        ...rest,
+      })),
+      Array.from({ length: TABS }, () => ({ codes, pattern: 'KKpsk0' })),
+    );
+  });
+}
 
 test.run();

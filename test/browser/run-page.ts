@@ -11,10 +11,15 @@ import { Tab } from './tab.ts';
 export type Files = ReadonlyMap<string, string | Uint8Array>;
 
 const TYPES: { readonly [extension: string]: string } = { '.html': 'text/html', '.js': 'text/javascript' };
-const LIMIT = 60_000; // milliseconds
+const LIMIT = Number(process.env.LIMIT ?? 60_000); // milliseconds
 
 /** Shows a page, and returns what it posts to /result. */
-export async function resultOf(files: Files, query: string, browser: Browser): Promise<unknown> {
+export async function resultOf(
+  files: Files,
+  query: string,
+  browser: Browser,
+  host = 'localhost',
+): Promise<unknown> {
   let settle!: (result: unknown) => void;
   const result = new Promise<unknown>((resolve) => {
     settle = resolve;
@@ -34,7 +39,7 @@ export async function resultOf(files: Files, query: string, browser: Browser): P
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const limit = setTimeout(() => settle(`no result after ${LIMIT} ms`), LIMIT);
   try {
-    await browser.navigate(`http://localhost:${(server.address() as AddressInfo).port}/${query}`);
+    await browser.navigate(`http://${host}:${(server.address() as AddressInfo).port}/${query}`);
     return await result;
   } finally {
     clearTimeout(limit);
@@ -49,18 +54,26 @@ export function pageOf(script: string, policy?: string): string {
   return `<!doctype html>${meta}<script type="module" src="${script}"></script>`;
 }
 
+interface Around {
+  /** The page's Content-Security-Policy (default: none). */
+  readonly policy?: string | undefined;
+  /** Further flags for Chromium. */
+  readonly flags?: readonly string[] | undefined;
+  /** The host of the page, which is this machine (default: localhost). */
+  readonly host?: string | undefined;
+  /** Called with the tab before it shows the page. */
+  readonly opened?: (tab: Tab) => void;
+}
+
 /**
  * Opens a page in Chromium, and returns what it posts to /result.
  * @param scripts - the paths of modules, each bundled into one; the page loads the first
  * @param query - of the page's URL
- * @param policy - the page's Content-Security-Policy
- * @param flags - for Chromium
  */
 export async function runPage(
   scripts: string[],
   query = '',
-  policy?: string,
-  flags: string[] = [],
+  { policy, flags = [], host = 'localhost', opened }: Around = {},
 ): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: scripts.map((script) => fileURLToPath(new URL(script, import.meta.url))),
@@ -75,9 +88,15 @@ export async function runPage(
     outputFiles.map(({ path, contents }) => [path, contents]),
   );
   files.set('/index.html', pageOf(basename(outputFiles[0]!.path), policy));
-  const tab = await Tab.open(...flags);
+  files.set('/back.html', '<script>onload = () => setTimeout(() => history.back(), 100);</script>');
+  const tab = await Tab.open(
+    '--disable-popup-blocking',
+    `--host-resolver-rules=MAP ${host} 127.0.0.1`,
+    ...flags,
+  );
   try {
-    return await resultOf(files, query, tab);
+    opened?.(tab);
+    return await resultOf(files, query, tab, host);
   } finally {
     await tab.stop();
   }

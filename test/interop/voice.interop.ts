@@ -143,7 +143,7 @@ compare(test, { ...row, pattern: 'XXpsk2', what: inPage }, async () => {
   });
   const flags = ['--ignore-certificate-errors', '--autoplay-policy=no-user-gesture-required'];
   const scripts = ['speech-page.js', '../../client/dist/derive-worker-in-browser.js'];
-  const heard = (await runPage(scripts, `?${query}`, undefined, flags)) as { [what: string]: unknown };
+  const heard = (await runPage(scripts, `?${query}`, { flags })) as { [what: string]: unknown };
   const { seconds, ...counts } = heard;
   assert.equal(counts, { asked: 4, sounds: 4, played: 4 });
   assert.is(Math.round((seconds as number) / 0.025), 30 + 40 + 50 + 20); // letters
