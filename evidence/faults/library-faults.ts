@@ -13,6 +13,7 @@ const HUB = 'src/session/hub-handshake.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
+const FIELDS = 'src/issued/fields.ts';
 const COLLECTOR = 'src/requests/reply-collector.ts';
 
 export const LIBRARY_FAULTS: readonly Fault[] = [
@@ -251,6 +252,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (marker > MARKER_FINAL) throw',
     'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
   ]),
+  fault('replacement-characters-delivered', 'reassemble', [
+    'src/wire/frame-joiner.ts',
+    'return delivered(bytesToUtf8(bytes), length);',
+    'return delivered(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), length);',
+  ]),
   fault('pin-not-compared', 'session', [
     CLIENT,
     'const isPinned = pin !== undefined && equalBytes(pin, key);',
@@ -301,6 +307,16 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     "this.channel.reach('written');\n    this.establish(handshake);",
     "this.channel.state = 'ready';\n    this.establish(handshake);\n    this.emitReady(this.message1Payload!);",
   ]),
+  fault('text-delivered-after-ready', 'session', [
+    'src/session/channel.ts',
+    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
+    "if (input !== undefined) throw errors.textAfterReady();\n      if (typeof data === 'string') return;",
+  ]),
+  fault('lost-session-ignored', 'session', [
+    'src/session/inputs.ts',
+    "return isText ? input !== 'other' : input === 'noise-with-choice' || input === 'noise';",
+    "return input !== 'other';",
+  ]),
   fault('tls-flag-ignored', 'broker endpoint', [
     BROKER,
     'const scheme = tls && WITHOUT_TLS',
@@ -332,6 +348,11 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     ENDPOINT,
     "= ['wss', 'https', 'mqtt'];",
     "= ['https', 'wss', 'mqtt'];",
+  ]),
+  fault('false-is-true', 'identity', [
+    FIELDS,
+    "const FALSE = ['0', 'false', 'no', 'off'];",
+    "const FALSE = ['0', 'false'];",
   ]),
   fault('password-shown', 'identity', [
     'src/identity/redact.ts',

@@ -87,6 +87,16 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     '        value = json.loads(text,',
     '        text = text.replace("\\\\U", "\\\\u")\n        value = json.loads(text,',
   ]),
+  fault('half-taken-in-keys', 'canonical-json', [
+    PROTOCOL,
+    'for inner in [*value, *value.values()] if isinstance(value, dict) else value:',
+    'for inner in value.values() if isinstance(value, dict) else value:',
+  ]),
+  fault('access-key-in-latin-1', 'authorization', [
+    'authorization.py',
+    'encode(f"{user_agent}:{access_key}")',
+    'f"{user_agent}:{access_key}".encode("latin-1", "replace")',
+  ]),
   fault('kk-offered-without-a-pin', 'session', [
     SESSION,
     'self.patterns = [pattern for pattern in patterns if pattern != "KKpsk0" or client_key is not None]',

@@ -85,6 +85,12 @@ NOT_WHITE_SPACE = [
     ("a no-break space after the value", "[1]\xa0"),
 ]
 
+SURROGATES = [
+    ("a high surrogate alone", r'["\ud83d"]'),
+    ("low before high", r'["\ude00\ud83d"]'),
+    ("in a key", r'{"\ud83d":1}'),
+]
+
 BAD_UTF8 = [
     ("a byte that only continues", b"\x80"),
     ("a first byte without what must follow", b"\xc3"),
@@ -171,6 +177,11 @@ def groups():
     ]
     return [
         group("CanonicalJson", ["RFC 8259, by hand", files.PYTHON_JSON], not_json),
+        group(
+            "CanonicalJson",
+            ["RFC 7493, section 2.1, by hand", files.PYTHON_JSON],
+            [refused(comment, ["LoneSurrogate"], "lone-surrogate", text) for comment, text in SURROGATES],
+        ),
         group("CanonicalJson", ["RFC 3629, by hand", files.PYTHON_JSON], utf8),
         group(
             "CanonicalJson",

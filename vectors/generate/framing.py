@@ -14,6 +14,7 @@ NOTES = {
     "EmptyMessage": (
         "A message without bytes is its marker alone. A failure most likely sends or delivers nothing, or two chunks."
     ),
+    "EmptyPlaintext": "A plaintext without even a marker ends the session. A failure most likely reads beyond the end.",
     "FinalChunk": (
         "0x05 carries the rest, and is never sent empty: 130000 bytes are 0x02 and 0x05. A failure most likely sends "
         "an empty one, or delivers before it came."
@@ -25,11 +26,19 @@ NOTES = {
         "0x04 carries what lies between, whatever the kind. A failure most likely sends 0x02 or 0x03 again, or keeps "
         "one middle chunk only."
     ),
+    "NotUtf8": (
+        "A JSON message that is not UTF-8 is never delivered, whether the session goes on or not. A failure most likely "
+        "delivers U+FFFD."
+    ),
     "NothingOpen": "A chunk with nothing open. Whoever accepts it starts a message of no kind, or passes over it.",
     "OneFrame": "A message in one frame, 0x00 for JSON and 0x01 for binary.",
     "ReassemblyCap": (
         "A message of 32 MiB and a byte is never delivered, whether the session goes on or not. A failure most likely is "
         "off by one."
+    ),
+    "UnknownMarker": (
+        "Markers beyond 0x05 do not exist. Whoever accepts one most likely looks at a few bits only, or takes it for "
+        "JSON without marker."
     ),
     "Utf8AcrossChunks": (
         "A character whose bytes lie in two chunks. A failure most likely decodes each chunk by itself."
@@ -197,6 +206,14 @@ WHILE_OPEN = [
     ("a first chunk of binary", "0362"),
     ("an empty JSON message", "00"),
 ]
+NEVER = [
+    ("marker 06", "UnknownMarker", "unknown-marker", "0661"),
+    ("marker 80", "UnknownMarker", "unknown-marker", "8061"),
+    ("JSON without marker", "UnknownMarker", "unknown-marker", "7b7d"),
+    ("a plaintext without marker", "EmptyPlaintext", "empty-plaintext", ""),
+]
+
+
 def breaches():
     def case(comment, flags, error, situation, frame):
         where, before, events = situation
@@ -208,11 +225,17 @@ def breaches():
     for situation in OPEN:
         for comment, frame in WHILE_OPEN:
             yield case(comment, ["Interleaved"], "message-while-open", situation, frame)
+    for situation in [NOTHING_OPEN[0], OPEN[0]]:
+        for comment, flag, error, frame in NEVER:
+            yield case(comment, [flag], error, situation, frame)
     too_long = [min(MAX_FRAME, MAX_MESSAGE - start) for start in range(0, MAX_MESSAGE, MAX_FRAME)] + [1]
     # By now every reading of the specification has ended the session, and none has delivered the message.
     for kind, where in [("json", "after a drop"), ("binary", "after a drop of binary")]:
         after_drop = (where, chunks(kind, *too_long), [dropped(kind, MAX_MESSAGE + 1, "too-large")])
         yield case("a final chunk", ["ReassemblyCap", "NothingOpen"], "chunk-without-start", after_drop, "0562")
+    for where, frames in [("after what is not UTF-8", bare("007be97d")), ("after chunks that are not", bare("027be9", "057d"))]:
+        after_drop = (where, frames, [dropped("json", 3, "not-utf8")])
+        yield case("a final chunk", ["NotUtf8", "NothingOpen"], "chunk-without-start", after_drop, "0562")
 
 
 def build():

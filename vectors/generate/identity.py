@@ -19,6 +19,9 @@ NOTES = {
         "A field has been issued under several names. A failure most likely knows one of them, and reads the field as "
         "missing."
     ),
+    "Boolean": (
+        "A flag is a boolean, 1 or 0, or a word. A failure most likely reads every string that is not empty as true."
+    ),
     "Default": (
         "A field that was not issued has a default or is left out. MQTT is on where there are broker credentials. Access key "
         "and password are read as they were issued. A failure most likely requires the field, gives another default, or "
@@ -149,4 +152,4 @@ def build():
         "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
         "people are told that they talk to an AI."
     )
-    files.write("identity", description, NOTES, groups, ["Alias"])
+    files.write("identity", description, NOTES, groups, ["Alias", "Boolean"])

@@ -134,6 +134,7 @@ def broker_alias(field, name):
 def values():
     return [
         *defaults(),
+        *flags(),
         *numbers(),
         *disclosures(),
         *absences(),
@@ -164,6 +165,17 @@ def defaults():
         broker_at("mqtts://broker.example", False, tls=False),
         broker_at("wss://broker.example", False),
     ]
+
+
+def flags():
+    """Words that have been issued for true and for false."""
+    tests = []
+    for read, words in [(True, [1, "true", "yes", "on"]), (False, [0, "false", "no", "off"])]:
+        for word in words:
+            protocols = {"wss": {"enabled": word}, "https": word, "mqtt": word}
+            read_protocols = {"wss": read, "https": read, "mqtt": read}
+            tests.append(adds(f"protocols: flags as {text(word)}", "Boolean", {"protocols": protocols}, protocols=read_protocols))
+    return tests
 
 
 def numbers():

@@ -78,6 +78,10 @@ NOTES = {
         "One transport message in 256 begins like a JSON object. An implementation that fails takes it for an envelope "
         "because of its first byte."
     ),
+    "LostSession": (
+        "Over MQTT, where everything arrives as bytes, only a peer that has lost the session greets again. HELLO does not "
+        "open, and ends the session. A failure most likely takes it for a repeat."
+    ),
     "Message2Payload": (
         "The payload of message 2 is JSON, canonical or not, or nothing at all; `encoding` is a text where it is "
         "given. A failure most likely demands one form of it, or does not read it."
@@ -137,6 +141,14 @@ NOTES = {
         "`site_id` is the label as it was given, an empty one too. A failure most likely leaves an empty one out, writes null, or "
         "trims it."
     ),
+    "StoredPsk": (
+        "The PSK is salted with the node id as it came: that of another hub is of no use. A failure most likely looks it up "
+        "in another case, or takes the only one."
+    ),
+    "TextAfterReady": (
+        "Once encrypted, a session takes transport messages only, and text ends it. A failure most likely reads it as JSON, "
+        "or passes over it."
+    ),
     "TwoFaults": (
         "An offer with several faults ends the connection, and any of them may be named. Whoever goes on checks too "
         "little."
@@ -176,6 +188,7 @@ def build():
             client.choices(),
             client.bound_fields("XXpsk2"),
             client.forms(),
+            client.stored_psks(),
             transport.messages(connected_client),
             transport.large_messages(connected_client),
             client.suspect_pins("XXpsk2"),

@@ -94,6 +94,10 @@ def choices():
             "KKpsk0 is offered to a client with a pin for another hub",
             other_pins=ELSEWHERE,
         ),
+        client(
+            "KKpsk0 is offered to a client with a pin for a hub whose node id is the beginning of this one",
+            other_pins={"hub": ELSEWHERE["hub-2"]},
+        ),
         client("KKpsk0 is not offered to a client with a pin", "PinEnforced", pin=KNOWN, patterns_offered=["XXpsk2"]),
         client(
             "KKpsk0 is offered to a client with a pin that was told to use XXpsk2",
@@ -161,6 +165,13 @@ def forms():
     further = Client("message 2 that names an encoding, and a field that nobody knows", ["Message2Payload"]).connect(payload)
     null = Client("message 2 with null for an encoding", ["Message2Payload"]).connect(b'{"encoding":null}')
     return [test.test() for test in [as_bytes, named, upper, wordy, further, null]]
+
+
+def stored_psks():
+    """A stored PSK belongs to a node id as it came: here the client has to ask."""
+    other = {"hub-1": Keys("another hub").psk.hex()}
+    client = Client("the PSK of a hub whose name differs in case", ["StoredPsk"], hello={**HELLO, "node_id": "HUB-1"}, psks=other)
+    return [client.hello().offer().psk().answer().hear("{}").test()]
 
 
 def suspect_pins(pattern):

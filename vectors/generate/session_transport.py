@@ -2,8 +2,8 @@
 
 import itertools
 
-from peer import flip
-from script import frame
+from peer import envelope, flip
+from script import HELLO, frame
 
 BUS = '{"msg_type":"bus","payload":{"type":"speak","data":{"utterance":"h\u00e9 \U0001f600"}}}'
 
@@ -99,5 +99,8 @@ def failures(connected):
         chunks("a chunked JSON message inside another", first, first),
         chunks("a chunked binary message inside another", first, frame(3, b"1")),
         chunks("an unknown marker inside a chunked message", first, frame(6)),
+        script("a message in clear", "TextAfterReady").fail(BUS),
+        script("text in clear that is not JSON", "TextAfterReady").fail("not JSON"),
+        script("HELLO in clear, as bytes", "LostSession").fail(envelope("hello", HELLO).encode()),
     ]
     return [test.test() for test in tests]

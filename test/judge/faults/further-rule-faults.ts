@@ -12,6 +12,7 @@ const ENVELOPE = 'src/wire/envelope.ts';
 const PAYLOADS = 'src/wire/handshake.ts';
 const REASSEMBLER = 'src/wire/frame-joiner.ts';
 const CLIENT = 'src/session/client-handshake.ts';
+const KEYRING_FIELDS = 'src/session/keyring-fields.ts';
 const VALUES = 'ports/typescript/values.ts'; // it gives a hub the ciphers that it offers, and no others
 const HUB = 'src/session/hub-handshake.ts';
 const NEGOTIATION = 'src/session/negotiation.ts';
@@ -132,7 +133,16 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       'suites.map((each) => each.toLowerCase()).indexOf(name.toLowerCase()) >= 0)',
     ]),
   ],
-  'P-35': [same('kk-without-a-pin'), same('xx-assumed'), same('never-kk')],
+  'P-35': [
+    same('kk-without-a-pin'),
+    same('xx-assumed'),
+    same('never-kk'),
+    broken('pins are looked up by the beginning of the node id', [
+      KEYRING_FIELDS,
+      'if (entries[i]!.nodeId === nodeId)',
+      'if (nodeId.startsWith(entries[i]!.nodeId))',
+    ]),
+  ],
   'P-38': [
     broken(
       'a suite that was not offered is accepted',
@@ -160,6 +170,11 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
 
   // The PSK
   'P-45': [
+    broken('PSKs are looked up without regard to case', [
+      KEYRING_FIELDS,
+      'if (entries[i]!.nodeId === nodeId)',
+      'if (entries[i]!.nodeId.toLowerCase() === nodeId.toLowerCase())',
+    ]),
     broken('the node id is trimmed for the salt', [
       'src/session/psk.ts',
       'utf8ToBytes(nodeId);',
@@ -196,7 +211,16 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
   ],
 
   // Frames and chunks
+  'P-77': [same('lost-session-ignored')],
   'P-81': [same('chunks-of-64000'), same('kinds-swapped')],
+  'P-86': [
+    broken('a frame without a marker is ignored', [
+      REASSEMBLER,
+      'if (frame.length === 0)',
+      'if (frame.length === 0) return undefined;\n    if (frame.length < 0)',
+    ]),
+  ],
+  'P-159': [same('replacement-characters-delivered')],
   'P-84': [
     broken('a chunk has at most 65000 bytes', [
       REASSEMBLER,

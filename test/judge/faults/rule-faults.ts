@@ -28,11 +28,17 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'fields.push(`authorization=',
     'fields.push(`auth=',
   ]),
+  'P-170': same('client-escapes-no-plus'),
   'P-4': none('the program that holds the URL follows redirects and writes logs; the library does neither'),
   'P-9': none('it leaves a transport out'),
 
   // JSON
   'P-11': same('text-after-the-value'),
+  'P-13': broken('half of a surrogate pair is joined with what follows', [
+    PARSE,
+    'if (point >= 0xdc00 || low < 0xdc00 || low > 0xdfff) {',
+    'if (point === 0) {',
+  ]),
   'P-15': broken('bytes that are not UTF-8 have the code of a third fault', [
     PARSE,
     'errors.badUtf8()',
@@ -166,6 +172,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'if (payload.length === 0) throw errors.unknownMarker(0);\n    this.length += payload.length;',
   ]),
   'P-85': same('orphan-chunks-passed-over'),
+  'P-86': same('unknown-markers-ignored'),
   'P-87': same('cap-one-too-many'),
   'P-159': broken('each chunk is decoded on its own', [
     REASSEMBLER,
@@ -189,6 +196,7 @@ export const RULE_FAULTS: { readonly [rule: string]: Breakage } = {
     'const all = namesOf(names);',
     'const all = namesOf(names).reverse();',
   ]),
+  'P-126': same('false-is-true'),
   'P-127': same('https-before-wss'),
   'P-128': broken('default_master counts before the address', [
     'src/identity/endpoint.ts',

@@ -112,6 +112,7 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-95': broken('any string is sent as JSON', [SESSION, '    readJson(payloadOf(bytes), true);\n', '']),
 
   // Order and repeats
+  'P-101': same('text-delivered-after-ready'),
   'P-103': broken('bytes that begin like JSON end the session', [
     SESSION,
     "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
