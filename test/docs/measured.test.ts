@@ -78,4 +78,20 @@ test('every measured commit is in the history of this one', () => {
   );
 });
 
+/** The rows of what was tried by hand that have a commit, with the files and folders that they link. */
+const TRIED = Array.from(
+  read('docs/reference/devices.md').matchAll(/^\|(.*\]\(\.\.\/\.\.\/.*)\| `([0-9a-f]{8})` \|/gm),
+  ([, what, commit]) => ({
+    commit: commit!,
+    files: Array.from(what!.matchAll(/\]\(\.\.\/\.\.\/(.*?)\)/g), ([, file]) => file!),
+  }),
+);
+
+test('what was tried by hand has not changed since: try it again, or remove its row', () => {
+  if (git('rev-parse', '--is-shallow-repository').trim() !== 'false') return;
+  assert.ok(TRIED.length > 1);
+  for (const { commit, files } of TRIED)
+    assert.is(git('diff', '--stat', commit, '--', ...files), '', files.join());
+});
+
 test.run();
