@@ -217,18 +217,20 @@ test('a message that cannot be sent is an exception of send, and is not told as 
   assert.equal(told, []);
 });
 
-/** A client with a listener that sends something while the keyring is being stored, after the first message of a new hub. */
+/** A client that sends something while the keyring is being stored, at the first message of a new hub. */
 async function sendWhileStored(message: JsonObject, then: (client: Client) => void): Promise<unknown[]> {
   const world = newWorld();
   const client = world.start();
   const log: unknown[] = [];
   client.on('unsent', ({ message, error, tell }) => log.push(message, error.code, tell));
   client.on('end', () => log.push('end'));
-  client.on('message', () => {
-    log.push(client.send(message));
-    then(client);
+  client.on('connect', () => {
+    world.store.whileStoring = () => {
+      log.push(client.send(message));
+      then(client);
+    };
+    setTimeout(() => world.say('one'));
   });
-  client.on('connect', () => setTimeout(() => world.say('one')));
   await until(() => log.length > 3);
   return log;
 }

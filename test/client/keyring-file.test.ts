@@ -65,11 +65,11 @@ const complete = (path: string): void =>
 const read = (path: string): Keyring => parseKeyring(readFileSync(path), ACCESS_KEY);
 const nodeIds = (path: string): string[] => read(path).pins.map(({ nodeId }) => nodeId);
 
-function startWriter(path: string, name: string, most?: number): ChildProcess {
-  const more = most === undefined ? [] : [String(most)];
-  return spawn(process.execPath, [WRITER, path, name, ...more], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** What the writers have counted to. */
+const countIn = (path: string): number => Buffer.from(read(path).pins[0]?.key ?? [0, 0, 0, 0]).readUInt32BE();
+
+function startWriter(path: string, ...times: string[]): ChildProcess {
+  return spawn(process.execPath, [WRITER, path, ...times], { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** The whole lines that a program has printed, when it has ended. */
@@ -231,17 +231,16 @@ test('a disk with one free block keeps the old keyring, and the writer fails', (
   }
 });
 
-test(`kill -9, ${KILLS} times: the keyring can be read, and has every pin that was stored`, async () => {
+test(`kill -9, ${KILLS} times: the keyring can be read, and has what was stored last`, async () => {
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
   for (let i = 0; i < KILLS; i++) {
-    const writer = startWriter(path, `run ${i}`);
+    const writer = startWriter(path);
     const lines = printed(writer);
     await new Promise((resolve) => writer.stdout!.once('data', resolve));
     await new Promise((resolve) => setTimeout(resolve, (7 * i) % 30));
     writer.kill('SIGKILL');
-    const stored = nodeIds(path);
-    for (const line of await lines) assert.ok(stored.includes(`run ${i} ${line}`), `run ${i}, pin ${line}`);
+    assert.ok(countIn(path) >= Number((await lines).at(-1)), `run ${i}`);
   }
   new KeyringFile(path, ACCESS_KEY).update(pin('last'));
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
@@ -254,13 +253,11 @@ test('a program that finds the file changed leaves neither its draft nor the loc
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 
-test('two programs that store pins at the same time lose none', async () => {
+test('two programs that count in one keyring at the same time lose no count', async () => {
   const path = newPath();
   new KeyringFile(path, ACCESS_KEY);
-  const writers = ['a', 'b'].map((name) => startWriter(path, name, 150));
-  await Promise.all(writers.map(printed));
-  const expected = ['a', 'b'].flatMap((name) => Array.from({ length: 150 }, (_, i) => `${name} ${i}`));
-  assert.equal(nodeIds(path).sort(), expected.sort());
+  await Promise.all([startWriter(path, '150'), startWriter(path, '150')].map(printed));
+  assert.is(countIn(path), 300);
 });
 
 test('if two programs pin different keys of one hub, the second gets an error and the pin stays', () => {

@@ -71,22 +71,19 @@ test('a tab reads what another tab has stored, and keeps it when it stores somet
   assert.equal(nodeIds.sort(), ['hub-1', 'hub-2', 'hub-3']);
 });
 
-test('a tab writes only what is new, and remembers what is not stored until another tab changes the keyring', () => {
+test('a tab writes only what is new, and another tab reads which keys are suspect', () => {
   const texts = new Texts();
   const [one, other] = [new KeyringText('kiosk-7', texts), new KeyringText('kiosk-7', texts)];
   one.update((stored) => storePsk(stored, 'hub-1', new Uint8Array(32).fill(7)));
   const { writes } = texts;
-  one.update((stored) => updateKeyring(stored, { type: 'psk-suspect', nodeId: 'hub-1' }));
-  one.update((stored) => stored);
-  assert.is(texts.writes, writes);
-  assert.is(one.load().psks[0]!.isSuspect, true);
-  one.update(pin('hub-3'));
-  assert.is(one.load().psks[0]!.isSuspect, true);
-  other.update(pin('hub-2'));
-  assert.is(one.load().pins.length, 2);
+  for (let times = 0; times < 2; times++) {
+    one.update((stored) => updateKeyring(stored, { type: 'psk-suspect', nodeId: 'hub-1' }));
+  }
+  assert.is(texts.writes, writes + 1);
+  assert.is(other.load().psks[0]!.isSuspect, true);
 });
 
-test('a tab whose storage is full keeps what was stored, and remembers what is not', () => {
+test('a tab whose storage is full keeps what was stored', () => {
   const texts = new Texts();
   const store = new KeyringText('kiosk-7', texts);
   store.update((stored) => storePsk(stored, 'hub-1', new Uint8Array(32).fill(7)));

@@ -29,6 +29,8 @@ export class Store implements KeyringStore {
   keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   /** What the next update throws, as a full disk does. */
   fault: Error | undefined;
+  /** Called once, while a change is being stored. */
+  whileStoring: () => void = () => {};
 
   load(): Keyring {
     return this.keyring;
@@ -38,6 +40,9 @@ export class Store implements KeyringStore {
     const changed = change(this.keyring);
     if (changed === this.keyring) return;
     if (this.fault !== undefined) throw this.fault;
+    const { whileStoring } = this;
+    this.whileStoring = () => {};
+    whileStoring();
     this.keyring = changed;
   }
 }
