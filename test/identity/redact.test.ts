@@ -202,7 +202,7 @@ test('shows the names of fields that could not be read', () => {
     site: 4711,
     endpoints: { ws: {} },
     protocols: [],
-    mqtt: { ...BROKER, qos: 4711 },
+    mqtt: { ...BROKER, qos: 3 },
   });
   const { unreadableFields } = JSON.parse(JSON.stringify(identity));
   assert.equal(unreadableFields, ['protocols', 'site_id', 'data_plane_endpoints.wss', 'mqtt.qos']);

@@ -70,6 +70,23 @@ test('allows topics of up to 65535 bytes in UTF-8', () => {
   refuses({ topic_prefix: 'a', c2s_topic: `${publish}b` }, 'bad-topic');
 });
 
+const HIGH = { c2s_topic: 'c2s/ak/in', s2c_topic: 's2c/ak/in' };
+/** Issued topics at the edges of a scope: what is derived, or the code. */
+const EDGES: readonly (readonly [what: string, mqtt: object, expected: LocalCode | Partial<Topics>])[] = [
+  ['below a prefix that names nobody', { topic_prefix: 'a', c2s_topic: 'a/b/c' }, { publish: 'a/b/c' }],
+  ['of one level and of nobody', { access_key: 'ak', ...HIGH, c2s_topic: 'in' }, 'topic-out-of-scope'],
+  ['of nobody at a hub', { access_key: 'ak', hub_id: 'h', c2s_topic: 'hivemind/h/in' }, 'topic-out-of-scope'],
+  ['that begins with #', { topic_prefix: 'a', c2s_topic: '#' }, 'bad-topic'],
+  ['that begins with +', { topic_prefix: 'a', c2s_topic: '+/in' }, 'bad-topic'],
+  ['whose first level is c2s', { access_key: 'ak', ...HIGH }, { status: 'status/ak/in' }],
+];
+for (const [what, mqtt, expected] of EDGES) {
+  test(`reads an issued topic ${what}`, () => {
+    if (typeof expected === 'string') refuses(mqtt, expected);
+    else assert.equal({ ...deriveTopics(mqtt), ...expected }, deriveTopics(mqtt));
+  });
+}
+
 test('reads fields under every name, and the result of parseIdentity()', () => {
   const broker = { endpoint: 'mqtts://b', username: 'user', password: 'pw' };
   const topics = earlier('a/hub', hashOf('ak'));
