@@ -6,7 +6,7 @@
  * A sentence that starts with the quoted name of an argument keeps the name on devices: `bad-argument: crypto`. If the name
  * varies, it is the first parameter.
  */
-import { type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
+import { type EndingCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 
 /** The meaning of a code, and the advice for it. */
 export interface ErrorRow {
@@ -981,21 +981,6 @@ export const badHello = (): RemoteError =>
   new RemoteError('bad-hello', 'the HELLO of the client has a session, site_id or pubkey of the wrong type');
 
 // How a connection ended
-
-/** The codes of these errors. */
-export type EndingCode =
-  | 'not-reachable'
-  | 'certificate-refused'
-  | 'not-a-hub'
-  | 'broker-refused'
-  | 'access-refused'
-  | 'negotiation-refused'
-  | 'kk-refused'
-  | 'refused'
-  | 'client-key-refused'
-  | 'unavailable'
-  | 'dropped'
-  | 'timeout';
 
 /** The state in which a connection ended, and what the transport knows. */
 interface Facts {

@@ -99,6 +99,10 @@ export type RemoteCode =
   | 'bad-compression'
   | 'no-hello'
   | 'bad-hello'
+  | EndingCode;
+
+/** Codes for the end of a connection that the other side did not explain. */
+export type EndingCode =
   | 'not-reachable'
   | 'certificate-refused'
   | 'not-a-hub'

@@ -252,8 +252,10 @@ function resolved(file: DeclarationFile, code: string): string {
   const named = code.replace(/\b[A-Z]\w+\b/g, (name) => {
     const node = file.exported.has(name) ? undefined : file.declarations.get(name)?.node;
     const types: Node[] = node?.typeAnnotation?.types ?? [];
-    const isNames = types.length > 0 && types.every(({ type }) => type === 'TsLiteralType');
-    return isNames ? types.map((type) => file.textOf(type)).join(' | ') : name;
+    const words = types.map((type) =>
+      type.type === 'TsTypeReference' ? resolved(file, file.textOf(type)) : file.textOf(type),
+    );
+    return words.length > 0 && words.every((word) => word.startsWith("'")) ? words.join(' | ') : name;
   });
   return named.replace(/keyof typeof (\w+);/, (_, table: string) => {
     const { members } = file.declarations.get(table)!.node.declarations[0].id.typeAnnotation.typeAnnotation;

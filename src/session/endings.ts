@@ -3,8 +3,7 @@
  * row that matches counts. `vectors/tables.json` has the same rows for ports.
  */
 import { membersOf, readArgument } from '../arguments.ts';
-import { type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
-import type { EndingCode } from '../errors-table.ts';
+import { type EndingCode, type ErrorCode, LocalError, type RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import type { Pattern } from '../noise/patterns.ts';
 import { type JsonObject, ownField } from '../wire/json.ts';

@@ -1,7 +1,8 @@
 /** The tables of endings.ts: each row decides how some connection ends, and each error says what to do. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { clientEnding, type EndingCode, hubEnding, kkFailed } from '../../src/errors-table.ts';
+import type { EndingCode } from '../../src/errors.ts';
+import { clientEnding, hubEnding, kkFailed } from '../../src/errors-table.ts';
 import type { Closing } from '../../src/index.ts';
 import {
   CLIENT_ENDINGS,
