@@ -263,6 +263,9 @@ const WRITTEN: { readonly [commit: string]: readonly [keyring: string, slot?: st
   '36bcc8f8': [`{${HEAD},"static_key":"${hexOf(1)}",${REST},"is_provisioned":true}]}`],
   '36bcc8f8 with a static key elsewhere': [`{${HEAD},${PUBLIC},${REST},"is_provisioned":true}]}`],
   c439b805: [`{${HEAD},"static_key":"${hexOf(1)}",${PUBLIC},${REST},"is_provisioned":true}]}`],
+  '22c6060d with suspicions': [
+    `{${HEAD},"static_key":"${hexOf(1)}",${REST.replace('}],', ',"is_suspect":true}],')},"is_suspect":true,"is_provisioned":true}]}`,
+  ],
   '11ad4871 in slots': [
     `{${HEAD},"static_key":"${hexOf(1)}",${PUBLIC},"static_key_is_fresh":true,"pins":[],"psks":[]}`,
     `1242034962 1 {${HEAD},${REST},"is_provisioned":true}]}`,
@@ -275,6 +278,7 @@ for (const [commit, [stored, slot]] of Object.entries(WRITTEN)) {
       assert.equal(pinOf(keyring, 'hub-1'), new Uint8Array(32).fill(2));
       assert.equal(pskOf(keyring, 'hub-1'), new Uint8Array(32).fill(3));
       assert.is(keyring.psks[0]!.isProvisioned, stored.includes('is_provisioned') || slot !== undefined);
+      assert.is(keyring.pins[0]!.isSuspect, stored.includes('is_suspect'));
       const { privateKey } = keyring.staticKey as KeyPair;
       assert.equal(privateKey, stored.includes('"static_key"') ? new Uint8Array(32).fill(1) : undefined);
     }
