@@ -1,7 +1,6 @@
 /** The keyring of a link: as it is stored, what is being stored, and what is still to be stored. */
 import { bytesToHex } from '../bytes.ts';
 import { type Keyring, updateKeyring } from '../keyring/keyring.ts';
-import { serializeKeyring } from '../keyring/keyring-text.ts';
 import type { Update } from './events.ts';
 import type { Order, StoreOrder } from './orders.ts';
 
@@ -62,7 +61,7 @@ export class StoredKeyring {
       return changed;
     };
     const keyring = change(kept);
-    if (!isRead && (keyring === kept || serializeKeyring(keyring) === serializeKeyring(kept))) return false;
+    if (!isRead && keyring === kept) return false;
     this.storing = { do: 'store', keyring, change };
     this.order(this.storing);
     // Nothing depends on which keys are fresh or suspect.
