@@ -15,12 +15,13 @@ type Store struct {
 
 	StaticKey []byte            `json:"staticKey"`
 	Pins      map[string][]byte `json:"pins"`
+	Suspects  map[string]bool   `json:"suspects"` // the hubs whose KKpsk0 has failed
 }
 
 // OpenStore reads the file, or makes it with a new static key if there is none. A file that cannot be read is an error: with
 // an empty store the client would trust any hub that knows the password.
 func OpenStore(path string) (*Store, error) {
-	s := &Store{path: path}
+	s := &Store{path: path, Suspects: map[string]bool{}}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		s.StaticKey, s.Pins = make([]byte, 32), map[string][]byte{}
@@ -42,6 +43,13 @@ func OpenStore(path string) (*Store, error) {
 // Pin stores the key of a hub.
 func (s *Store) Pin(nodeID string, key []byte) error {
 	s.Pins[nodeID] = key
+	delete(s.Suspects, nodeID)
+	return s.save()
+}
+
+// Doubt stores that the pin of a hub is suspect.
+func (s *Store) Doubt(nodeID string) error {
+	s.Suspects[nodeID] = true
 	return s.save()
 }
 

@@ -55,7 +55,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	c := &client{store: store, out: json.NewEncoder(os.Stdout), psks: map[string][]byte{}, suspects: map[string]bool{}}
+	c := &client{store: store, out: json.NewEncoder(os.Stdout), psks: map[string][]byte{}}
 	if !*echo {
 		c.lines = make(chan string)
 		go readLines(c.lines)
@@ -85,11 +85,10 @@ func readLines(lines chan<- string) {
 }
 
 type client struct {
-	store    *protocol3.Store
-	out      *json.Encoder
-	psks     map[string][]byte // proved ones, for as long as the program runs
-	suspects map[string]bool   // the hubs whose KKpsk0 has failed
-	lines    chan string
+	store *protocol3.Store
+	out   *json.Encoder
+	psks  map[string][]byte // proved ones, for as long as the program runs
+	lines chan string
 
 	session *protocol3.Session
 	socket  *websocket.Conn
@@ -108,7 +107,7 @@ func (c *client) connect(address string) (wasConnected bool, err error) {
 	c.isReady = false
 	c.session, err = protocol3.NewSession(protocol3.Config{
 		SiteID: *siteID, StaticKey: c.store.StaticKey, Pins: c.store.Pins, PSKs: c.psks,
-		Suspects: c.suspects,
+		Suspects: c.store.Suspects,
 	})
 	if err != nil {
 		return false, err
@@ -215,10 +214,9 @@ func (c *client) act(ctx context.Context, events []protocol3.Event) error {
 			if e.Replaces != nil {
 				log.Printf("the hub has a new key: %x in place of %x", e.Key[:8], e.Replaces[:8])
 			}
-			delete(c.suspects, e.NodeID)
 			err = c.store.Pin(e.NodeID, e.Key)
 		case protocol3.PinSuspect:
-			c.suspects[e.NodeID] = true
+			err = c.store.Doubt(e.NodeID)
 		case protocol3.Ready:
 			c.isReady = true
 			err = c.out.Encode(map[string]any{"type": "ready", "pattern": e.Pattern, "suite": e.Suite, "nodeId": e.NodeID})
