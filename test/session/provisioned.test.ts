@@ -51,6 +51,7 @@ class Device {
   }
 
   connect(hub: Partial<HubOptions>, wire?: Wire): void {
+    this.#keyring = this.stored;
     const pair = new Pair({
       client: {
         crypto: CRYPTO,
