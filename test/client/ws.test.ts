@@ -376,7 +376,11 @@ test('a connection that is refused leaves no timer behind after the end', async 
 });
 
 test('terminates a socket whose other end answers no ping, or does not close, and no other', async () => {
-  const outcomeOf = (isAnswered: boolean, readyState: number = WebSocket.OPEN): Promise<string> =>
+  const outcomeOf = (
+    isAnswered: boolean,
+    readyState: number = WebSocket.OPEN,
+    bufferedAmount = 0,
+  ): Promise<string> =>
     new Promise((resolve) => {
       const events = new EventEmitter();
       let pings = 0;
@@ -390,11 +394,25 @@ test('terminates a socket whose other end answers no ping, or does not close, an
         if (pings === 5) end('open');
       };
       const on: Parameters<typeof keepAlive>[0]['on'] = (event, listener) => events.on(event, listener);
-      keepAlive({ readyState, ping, on, terminate: () => end('terminated') }, 1);
+      // Between the first two pings the system takes something of what waits.
+      const handle = {
+        writeQueueSize: 0,
+        get bytesWritten(): number {
+          return Math.min(pings, 1);
+        },
+      };
+      const terminate = (): void => end('terminated');
+      const socket = { readyState, ping, on, terminate, bufferedAmount, _socket: { _handle: handle } };
+      keepAlive(socket, 1);
     });
   assert.equal(
-    [await outcomeOf(true), await outcomeOf(false), await outcomeOf(false, WebSocket.CLOSING)],
-    ['open after 5', 'terminated after 1', 'terminated after 0'],
+    [
+      await outcomeOf(true),
+      await outcomeOf(false),
+      await outcomeOf(false, WebSocket.CLOSING),
+      await outcomeOf(false, WebSocket.OPEN, 1),
+    ],
+    ['open after 5', 'terminated after 1', 'terminated after 0', 'terminated after 3'],
   );
 });
 

@@ -65,6 +65,7 @@ test('refuses an address formed from fields of the wrong type once it is needed'
     raisesLocal(() => select(field), 'bad-endpoint');
     assert.is(select({ ...field, endpoints: { wss: 'wss://hub' } }).url, 'wss://hub');
   }
+  assert.is(select({ host: 'wss://hub:1', port: {} }).url, 'wss://hub:1');
   raisesLocal(() => select({ host: 'hub', endpoints: { wss: 7 } }), 'bad-endpoint');
   raisesLocal(() => select({ mqtt: { ...BROKER, endpoint: 7 } }), 'bad-endpoint');
 });
