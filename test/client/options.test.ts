@@ -533,8 +533,10 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     given: { requests: { deadlines: { idle: 20 } } },
     async seen(world, client) {
       world.isMute = true;
+      const answered = client.ask('hello').then(({ ending }) => ending, String);
+      await until(() => world.questions === 1); // from now on its time counts, however long the connection took
       const later = new Promise((resolve) => setTimeout(resolve, 300, 'no answer yet'));
-      return Promise.race([client.ask('hello').then(({ ending }) => ending, String), later]);
+      return Promise.race([answered, later]);
     },
     ...{ expected: 'timeout', byDefault: 'no answer yet' },
   },
@@ -543,10 +545,15 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     both: { requests: { deadlines: { speaking: 20 } } },
     async seen(world, client) {
       world.isMute = true;
-      const later = new Promise((resolve) => setTimeout(resolve, 300, 'perhaps there is more'));
-      const answered = client.ask('hello').then(({ ending }) => ending, String);
+      let isHeard = false;
+      const onPart = (): void => {
+        isHeard = true;
+      };
+      const answered = client.ask('hello', { onPart }).then(({ ending }) => ending, String);
       await until(() => world.questions === 1);
       world.tell('speak', { utterance: 'Hello.' });
+      await until(() => isHeard);
+      const later = new Promise((resolve) => setTimeout(resolve, 300, 'perhaps there is more'));
       return Promise.race([answered, later]);
     },
     ...{ expected: 'spoken', byDefault: 'perhaps there is more' },
