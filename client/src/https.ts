@@ -5,7 +5,6 @@
 import http from 'node:http';
 import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
-import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf, userAgentHeader } from './address.ts';
 import { lengthOutsideStrings } from './binary-reader.ts';
 import { budgetOf } from './budget.ts';
@@ -18,10 +17,8 @@ import {
   readRetryAfter,
   socketOptions,
 } from './causes.ts';
-import { Client } from './client.ts';
-import { deriveInWorker as derive } from './derive-on-node.ts';
-import { binaryReader } from './inflate-on-node.ts';
-import { KeyringFile } from './keyring-file.ts';
+import type { Client } from './client.ts';
+import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -68,7 +65,6 @@ export function connect(options: NodeOptions): Client {
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;
-  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
   const longest =
     policy?.deadlines?.['awaiting-hello'] === undefined ? REQUEST_TIMEOUT : openingTimeout(policy.deadlines);
   const kept = { keepAlive: true, ...socketOptions(longest) };
@@ -195,15 +191,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, {
-    crypto,
-    randomBytes,
-    readBinary: binaryReader(budget.inflated),
-    derive,
-    keyring,
-    open,
-    place: placeOf(url),
-  });
+  return clientOnNode(given, { open, place: placeOf(url) });
 }
 
 /** One function, so that a socket with many requests has it once. */

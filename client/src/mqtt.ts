@@ -1,16 +1,13 @@
 /** `hub-protocol-client/mqtt`: a client over MQTT for Node.js, with MQTT.js. docs/reference/mqtt.md has the reasons for the order of things. */
 import { connect as connectTcp } from 'node:net';
 import { clientId, deriveTopics, presence } from 'hub-protocol';
-import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type IClientOptions, MqttClient } from 'mqtt';
 import { addressOf, userAgentHeader } from './address.ts';
 import type { Advice } from './advice.ts';
 import { budgetOf } from './budget.ts';
 import { causeOfOpening, openingTimeout, placeOf, socketOptions } from './causes.ts';
-import { Client } from './client.ts';
-import { deriveInWorker as derive } from './derive-on-node.ts';
-import { binaryReader } from './inflate-on-node.ts';
-import { KeyringFile } from './keyring-file.ts';
+import type { Client } from './client.ts';
+import { clientOnNode } from './client-on-node.ts';
 import { limitPackets } from './limit-packets.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
@@ -56,7 +53,6 @@ export function connect(options: NodeOptions): Client {
   const { username, password, qos } = identity.mqtt!;
   const topics = deriveTopics(identity.mqtt!);
   const { will, online, offline } = presence(topics);
-  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
 
   const timeout = openingTimeout(policy?.deadlines);
   const place = placeOf(url, 'broker');
@@ -143,16 +139,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  const client = new Client(given, {
-    crypto,
-    randomBytes,
-    readBinary: binaryReader(budget.inflated),
-    derive,
-    keyring,
-    open,
-    advice,
-    place,
-  });
+  const client = clientOnNode(given, { open, advice, place });
   return client.on('connect', () => sayOnline());
 }
 

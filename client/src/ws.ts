@@ -1,7 +1,6 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
 import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
-import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { addressOf, userAgentHeader } from './address.ts';
 import { budgetOf } from './budget.ts';
 import {
@@ -12,10 +11,8 @@ import {
   readRetryAfter,
   socketOptions,
 } from './causes.ts';
-import { Client } from './client.ts';
-import { deriveInWorker as derive } from './derive-on-node.ts';
-import { binaryReader } from './inflate-on-node.ts';
-import { KeyringFile } from './keyring-file.ts';
+import type { Client } from './client.ts';
+import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -51,7 +48,6 @@ export function connect(options: NodeOptions): Client {
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
-  const keyring = KeyringFile.of(given.keyring, identity.accessKey);
   const timeout = openingTimeout(policy?.deadlines);
 
   function open({ received, closed }: Connection): Transport {
@@ -99,15 +95,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return new Client(given, {
-    crypto,
-    randomBytes,
-    readBinary: binaryReader(budget.inflated),
-    derive,
-    keyring,
-    open,
-    place: placeOf(url),
-  });
+  return clientOnNode(given, { open, place: placeOf(url) });
 }
 
 let trusted: { readonly ca: string; readonly context: SecureContext } | undefined;
