@@ -126,7 +126,7 @@ const PROGRAMS: readonly Program[] = [
     command: 'evidence/devices/run',
     time: 'half a minute. Needs a C compiler, cargo',
     page: 'docs/reference/devices.md',
-    parts: ['memory of engines', 'small engines', 'steps of XS', 'blocking'],
+    parts: ['memory of engines', 'small engines', 'steps of XS'],
   },
   {
     question: 'How large are the single files, and are they below their ceilings?',

@@ -2,7 +2,6 @@
 // `outgoing`.
 let session;
 let seen;
-let isWaiting = false;
 
 globalThis.bytes = (hex) => {
   const all = new Uint8Array(hex.length / 2);
@@ -46,22 +45,9 @@ globalThis.receive = (expected) => {
     events = session.receive(data);
   }
   incoming = undefined;
-  noteWaiting(events);
   if (expected !== undefined && !events.some(({ type }) => type === expected))
     throw new Error(`no ${expected}`);
 };
-
-const noteWaiting = (events) => {
-  isWaiting = events.some(({ type }) => type === 'waiting');
-};
-
-globalThis.resume = () => noteWaiting(session.resume());
-
-globalThis.expectWaiting = () => {
-  if (!isWaiting) throw new Error('not waiting');
-};
-
-globalThis.state = () => session.state;
 
 /** Passes one transport message to the session, and notes the events. */
 globalThis.handleCommand = (buffer) => {

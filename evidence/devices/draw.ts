@@ -1,6 +1,5 @@
 /** The tables of docs/reference/devices.md that `evidence/devices/run --write` draws. */
 import { code, grouped, table } from '../../tools/draw.ts';
-import type { Blocking, Longest } from './blocking.ts';
 import type { Small } from './small-engines.ts';
 
 /** A row of the benchmark. */
@@ -66,14 +65,5 @@ export function drawComputed(seen: readonly Seen[]): string {
     seen
       .filter(({ ceilings }) => ceilings.compute !== undefined)
       .map(({ what, compute, ceilings }) => [what, grouped(compute!), grouped(ceilings.compute!)]),
-  );
-}
-
-const longest = ({ call, ratio }: Longest): string => `${ratio.toFixed(1)}: ${call}`;
-
-export function drawBlocking(rows: readonly Blocking[]): string {
-  return table(
-    ['the longest call, in X25519', 'not paced', 'paced'],
-    rows.map(({ engine, unpaced, paced }) => [engine, longest(unpaced), longest(paced)]),
   );
 }

@@ -4,7 +4,7 @@
  * that a session with a limited heap survives a message larger than the heap.
  *
  *     evidence/devices/run [MIB]    the size of that message, 32 by default
- *     evidence/devices/run --write  also measures what blocks the loop longest; writes all into docs/reference/devices.md
+ *     evidence/devices/run --write  also writes all into docs/reference/devices.md
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 import { writeMeasured } from '../../tools/measured.ts';
-import { measureBlocking } from './blocking.ts';
-import { drawBlocking, drawComputed, drawMemory, drawSmall, type Seen } from './draw.ts';
+import { drawComputed, drawMemory, drawSmall, type Seen } from './draw.ts';
 import { measureLarge } from './large.ts';
 import { type Cost, type Metered, meteredQuickJs, meteredXs } from './metered-engines.ts';
 import { hex, Peer, textOf } from './peer.ts';
@@ -55,7 +54,6 @@ const ceilingOf = (what: string): number =>
 
 /** The row of the highest peak, to which the ceiling belongs. */
 const HIGHEST = 'XXpsk2 handshake';
-const ROUNDS = 40;
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -130,7 +128,6 @@ if (values.write) {
     'memory of engines': drawMemory(seen),
     'small engines': drawSmall(small),
     'steps of XS': drawComputed(seen),
-    blocking: drawBlocking(await measureBlocking(ROUNDS)),
   };
   writeMeasured('docs/reference/devices.md', parts);
 }

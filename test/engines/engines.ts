@@ -20,8 +20,6 @@ export { getQuickJS };
 /** A realm with scripts loaded, in which statements can be run. */
 export interface Engine {
   name: string;
-  /** Of its process, if it runs all statements in one that is not this one. */
-  pid?: number | undefined;
   /** Rejects if the statement throws. */
   run(statement: string): Promise<void>;
   stop(): void;
@@ -161,7 +159,6 @@ async function startWorker(
   rmSync(folder, { recursive: true });
   return {
     name,
-    pid: child.pid,
     run: (statement) => send('e', statement),
     give: (bytes) => send('?', bytes),
     compute: () => compute,
