@@ -437,7 +437,10 @@ test('writes no secret to a file system on which others can read every file', as
 });
 
 test('leaves the old file and no draft if the disk is full halfway', async () => {
-  const pins = Array.from({ length: 40 }, (_, index) => ['--pin', `hub-${index}=${KEY}`]).flat();
+  const pins = Array.from({ length: 16 }, (_, index) => [
+    '--pin',
+    `${'hub'.repeat(30)}-${index}=${KEY}`,
+  ]).flat();
   await provision(...pins);
   const before = readFileSync(out);
   assert.ok(before.length > 2048);
@@ -547,6 +550,13 @@ test('refuses the keyring of another identity', async () => {
   const { code, stderr } = await run(['provision', other, '--keyring', out, '--out', folder.at('new.json')]);
   assert.is(code, 2);
   assert.match(stderr, /keyring-other-identity/);
+});
+
+test('refuses a seventeenth pin', async () => {
+  const pins = Array.from({ length: 17 }, (_, index) => ['--pin', `hub-${index}=${KEY}`]).flat();
+  const { code, stderr } = await provision(...pins);
+  assert.is(code, 2);
+  assert.match(stderr, /keys of 16 hubs.*keyring-full/);
 });
 
 test('refuses a second pin of a hub that differs', async () => {

@@ -133,12 +133,12 @@ async function provision(args: Arguments): Promise<Result> {
     base === undefined
       ? createKeyring({ accessKey: identity.accessKey, staticKey: randomBytes(32), crypto: nodeCrypto })
       : readKeyringFile(base, identity.accessKey);
-  for (const { nodeId, key } of pins) keyring = addPin(keyring, nodeId, key);
+  for (const { nodeId, key } of pins) keyring = readAs(out, () => addPin(keyring, nodeId, key));
   const isForced = args.flag('force');
   for (const path of paths) assertPrivate(path, isForced); // before the slow part
   for (const nodeId of hubs) {
     const psk = await deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
-    keyring = storePsk(keyring, nodeId, psk, { isProvisioned: true });
+    keyring = readAs(out, () => storePsk(keyring, nodeId, psk, { isProvisioned: true }));
   }
   if (connection !== undefined) writePrivate(connection.path, connection.text, isForced);
   if (slot !== undefined) writePrivate(slot, nextSlots([], serializeChanges(keyring))[0]!.text, isForced);
