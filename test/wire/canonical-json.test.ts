@@ -165,7 +165,8 @@ both('leaves room before and after JSON, with strings of every length and charac
 
 test('refuses a number in canonical JSON that is not a safe integer', () => {
   for (const number of [0.5, 1e21, 2 ** 53, -(2 ** 53), 5e-324, NaN, Infinity, -Infinity]) {
-    raisesLocal(() => canonicalJson({ a: [number] }), 'unsafe-number');
+    const { message } = raisesLocal(() => canonicalJson({ a: [number] }), 'unsafe-number');
+    assert.match(message, 'a safe integer'); // ordinary JSON takes any that is finite
   }
 });
 

@@ -101,6 +101,13 @@ test('reads an envelope of 256 KiB in characters of any length, and refuses a by
   }
 });
 
+test('writes a HANDSHAKE with four fields, and HELLO with eight', () => {
+  const four = '"payload":{},"metadata":{},"route":[]';
+  assert.is(writeEnvelope('shake', {}), `{"msg_type":"shake",${four}}`);
+  const further = '"node":null,"target_site_id":null,"target_pubkey":null,"source_peer":null';
+  assert.is(writeEnvelope('hello', {}), `{"msg_type":"hello",${four},${further}}`);
+});
+
 test('refuses to write a payload that JSON cannot represent', () => {
   raisesLocal(() => writeEnvelope('hello', { a: undefined as unknown as Json }), 'not-json');
 });
