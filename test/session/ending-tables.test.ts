@@ -85,6 +85,12 @@ function clientEndings(state: ClientState, pattern: PairOptions): EndingRow<Clie
   return rows;
 }
 
+test('a client dials later if the transport has found the cause', () => {
+  for (const cause of ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const) {
+    assert.is(find(pairWithClientIn('awaiting-hello').client.closed({ cause }), 'ended').retry, 'later');
+  }
+});
+
 test('each row for a client that had not failed is reached', () => {
   const reached = CLIENT_STATES.flatMap((state) => clientEndings(state, KK));
   for (const state of ['awaiting-message-2', 'ready'] as const) reached.push(...clientEndings(state, {}));

@@ -4,7 +4,17 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { find, KK, newHub, type Pair, readyPair, transportOf, types } from '../world/pair.ts';
+import {
+  bytesOf,
+  envelope,
+  find,
+  KK,
+  newHub,
+  type Pair,
+  readyPair,
+  transportOf,
+  types,
+} from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
 
 /** The message 1 of an earlier connection. */
@@ -63,6 +73,16 @@ test('a first message that is not a HELLO is reported and delivered, and the ses
     const events = hub.receive(transportOf(client).encrypt(frame));
     assert.equal(types(events), ['hello', what]);
     assert.is(find(events, 'hello').error!.code, 'no-hello');
+    assert.is(hub.state, 'ready');
+  }
+});
+
+test('a HELLO whose fields have the wrong type is reported alone, and the session goes on', () => {
+  for (const payload of [{}, { session: 's' }, { session: {}, site_id: 1 }, { session: {}, pubkey: 1 }]) {
+    const { client, hub } = withoutHello();
+    const events = hub.receive(transportOf(client).encrypt(bytesOf(`\0${envelope('hello', payload)}`)));
+    assert.equal(types(events), ['hello']);
+    assert.is(find(events, 'hello').error!.code, 'bad-hello');
     assert.is(hub.state, 'ready');
   }
 });

@@ -3,16 +3,22 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { HubSession } from '../../src/index.ts';
 import type { ClientSession } from '../../src/parts.ts';
+import type { JsonObject } from '../../src/wire/json.ts';
 import { PSK } from '../world/keys.ts';
 import {
   CLIENT_STATES,
   envelope,
+  fails,
+  find,
   HELLO,
   HUB_STATES,
   newClient,
+  OFFER,
+  OFFER_PAYLOAD,
   Pair,
   pairWithClientIn,
   pairWithHubIn,
+  readyPair,
   types,
 } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
@@ -163,6 +169,44 @@ test('a pair held back in any state becomes ready once its messages are released
     pair.release();
     assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);
   }
+});
+
+const offering = (noise: object): string =>
+  envelope('shake', { ...OFFER_PAYLOAD, noise: { ...OFFER_PAYLOAD.noise, ...noise } });
+/** Inputs that a client in this state does not wait for, or refuses, and their codes. */
+const REFUSED_INPUTS = [
+  ['awaiting-hello', OFFER, 'handshake-before-hello'],
+  ['awaiting-hello', envelope('bus', {}), 'unexpected-message'],
+  ['awaiting-offer', envelope('shake', { noise: { msg: '00' } }), 'unexpected-message'],
+  ['awaiting-offer', envelope('bus', {}), 'unexpected-message'],
+  ['awaiting-offer', offering({ patterns: ['KKpsk0'] }), 'bad-offer'],
+  ['awaiting-offer', offering({ suites: ['25519_AESGCM_SHA256'] }), 'bad-offer'],
+] as const;
+for (const [state, input, code] of REFUSED_INPUTS) {
+  test(`a client that is ${state} ends with ${code}: ${input.slice(0, 70)}`, () => {
+    fails(pairWithClientIn(state).client, input, code);
+  });
+}
+
+test('a client starts once', () => {
+  const client = newClient();
+  client.start();
+  raisesLocal(() => client.start(), 'wrong-state');
+});
+
+test('a client tells what the hub calls it, and whether the hub offers the binary form', () => {
+  const ready = (hello: JsonObject, binarize: boolean | number): unknown => {
+    const pair = readyPair({ hub: { hello, handshake: { binarize } } });
+    const { peer, binarize: isOffered } = find(pair.clientEvents, 'ready');
+    return [peer, isOffered];
+  };
+  assert.equal(
+    [ready({ peer: 'hub::1' }, true), ready({ peer: 1 }, 1)],
+    [
+      ['hub::1', true],
+      [undefined, false],
+    ],
+  );
 });
 
 test('text between the last handshake message and the client’s HELLO ends the session', () => {
