@@ -360,7 +360,7 @@ export const CASES: { readonly [name: string]: Case } = {
   updateKeyring: {
     prepare: (size) => {
       const parsed = storePsk(parseKeyring(keyring(size), ACCESS_KEY), 'hub-0', PSK);
-      return () => updateKeyring(parsed, { type: 'pin', nodeId: 'another', key: new Uint8Array(32) });
+      return () => updateKeyring(parsed, { type: 'pin-suspect', nodeId: 'hub-0' });
     },
   },
   deriveTopics: {

@@ -324,15 +324,17 @@ export class Case {
       }
       if (!waiting) {
         waiting = true;
-        client.it.ask('hello').then(
-          ({ reply, ending }) => {
-            waiting = false;
-            isAnswered = ending === 'handled' && reply.text === 'You said: hello';
-          },
-          () => {
-            waiting = false;
-          },
-        );
+        client
+          .asking(() => client.it.ask('hello'))
+          .then(
+            ({ reply, ending }) => {
+              waiting = false;
+              isAnswered = ending === 'handled' && reply.text === 'You said: hello';
+            },
+            () => {
+              waiting = false;
+            },
+          );
       }
       await time.pass(this.#random.pick([100, 1000, 10_000]));
       client.check();
@@ -483,11 +485,20 @@ class Watched {
   }
 
   ask(text: string, options: { signal?: AbortSignal; timeout?: number } = {}): void {
-    this.#wait(this.it.ask(text, options));
+    this.#wait(this.asking(() => this.it.ask(text, options)));
   }
 
   mesh(isAll: boolean): void {
-    this.#wait(isAll ? this.it.cascade('hello') : this.it.query('hello'));
+    this.#wait(this.asking(() => (isAll ? this.it.cascade('hello') : this.it.query('hello'))));
+  }
+
+  /** A question may end a pause, at once. */
+  asking<T>(ask: () => T): T {
+    const wasWished = this.#isWished;
+    this.#isWished = true;
+    const answer = ask();
+    this.#isWished &&= wasWished;
+    return answer;
   }
 
   #wait(answer: Promise<unknown>): void {
