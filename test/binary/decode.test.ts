@@ -31,6 +31,16 @@ test('reads a message in the middle of a larger array, and nothing around it', (
   raisesRemote(() => decodeBinary(view.subarray(0, 6)), 'bad-binary-message');
 });
 
+test('refuses what HiveMind’s code reads', () => {
+  const reserved = encodeBinary({ msg_type: 'bin', metadata: {}, payload: Uint8Array.of(1) });
+  reserved[4]! |= 0x0f; // the type of the payload
+  raisesRemote(() => decodeBinary(reserved), 'reserved-code');
+  raisesRemote(() => decodeBinary(Uint8Array.of(0, ...PLAIN)), 'bad-binary-message');
+  for (const metadata of ['[]', '1', 'null', '"a"']) {
+    raisesRemote(() => decodeBinary(compressed(metadata, '{}'), { inflate }), 'bad-metadata');
+  }
+});
+
 test('passes inflate each stream and the limit', () => {
   const calls: [number, number][] = [];
   const message = compressed('{"a":1}', '{"type":"speak"}');

@@ -85,6 +85,23 @@ function clientEndings(state: ClientState, pattern: PairOptions): EndingRow<Clie
   return rows;
 }
 
+test('a closing is of the first kind that matches', () => {
+  const closings: readonly (readonly [Closing | undefined, string])[] = [
+    ['timeout', 'timeout'],
+    [{ cause: 'not-a-hub', status: 401 }, 'not-a-hub'],
+    [{ status: 401 }, 'unauthorized'],
+    [{ status: 403, code: 1008 }, 'unauthorized'],
+    [{ status: 408 }, 'unavailable'],
+    [{ status: 429, code: 1008 }, 'unavailable'],
+    [{ code: 1008, reason: 'connection_limit' }, 'unavailable'],
+    [{ code: 1008, reason: 'Connection_limit' }, 'refusal'],
+    [1008, 'refusal'],
+    [1000, 'loss'],
+    [undefined, 'loss'],
+  ];
+  for (const [closing, kind] of closings) assert.is(readClosing(closing).kind, kind, JSON.stringify(closing));
+});
+
 test('a client dials later if the transport has found the cause', () => {
   for (const cause of ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'] as const) {
     assert.is(find(pairWithClientIn('awaiting-hello').client.closed({ cause }), 'ended').retry, 'later');

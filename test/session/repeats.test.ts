@@ -67,6 +67,11 @@ test('a late HELLO and a late offer do not enter the prologue', () => {
   converses(pair.run());
 });
 
+test('of several HELLOs before the offer the latest counts', () => {
+  const first = envelope('hello', { node_id: 'hub-2', peer: 'other' });
+  converses(new Pair({ wire: (_, data, count) => (count === 1 ? [first, data] : [data]) }).run());
+});
+
 test('a hub that waits for message 3 ignores message 1 again and again', () => {
   const pair = pairWithHubIn('awaiting-message-3');
   const [, , message1] = pair.sent;

@@ -369,4 +369,11 @@ test('a check makes no value', () => {
   }
 });
 
+both('reads 64 arrays and objects in each other, and no more', () => {
+  const nested = (count: number): string => `${'[{"a":'.repeat(count)}[]${'}]'.repeat(count)}`;
+  assert.is(stringifyJson(parseJson(`[${nested(31)}]`)), `[${nested(31)}]`);
+  for (const text of [nested(32), '['.repeat(65), `${'{"a":'.repeat(64)}{}`])
+    raisesRemote(() => parseJson(text), 'json-depth');
+});
+
 test.run();
