@@ -47,12 +47,11 @@ export function drawMemory(seen: readonly Seen[]): string {
 export function drawSmall(rows: readonly Small[]): string {
   const named = (what: string): string => what.replace(/[\w.-]+\.js/, code);
   return table(
-    ['', '', 'file', 'live', 'peak'],
-    rows.map(({ engine, what, flash, live, peak }, i) => [
+    ['', '', 'file', 'peak'],
+    rows.map(({ engine, what, flash, peak }, i) => [
       engine === rows[i - 1]?.engine ? '' : engine,
       named(what),
       cell(flash),
-      cell(live),
       cell(peak),
     ]),
   );

@@ -117,11 +117,11 @@ for (const start of [meteredXs, meteredQuickJs]) {
 rmSync(dirname(AES_GCM), { recursive: true });
 
 const small = measureSmallEngines();
-for (const [i, { engine, what, live = '', peak, length }] of small.entries()) {
+for (const [i, { engine, what, peak, length }] of small.entries()) {
   if (engine !== small[i - 1]?.engine) console.log(`\n${engine}`);
-  const isCapped = length !== undefined || (engine.startsWith('MicroQuickJS') && what.includes('each way'));
+  const isCapped = length !== undefined || what.includes('each way');
   const ceiling = SMALL_CEILING + (length === undefined ? 0 : Math.ceil(ceilingOf(what) * length));
-  row(what, live, peak, '', '', isCapped ? held(peak, ceiling) : '');
+  row(what, '', peak, '', '', isCapped ? held(peak, ceiling) : '');
 }
 if (values.write) {
   const parts = {

@@ -1,7 +1,6 @@
 /**
- * What the ES5 files take in MicroQuickJS and Duktape: a session of each pattern with our own cryptography, and a message of
- * 1 KiB each way; in MicroQuickJS also longer messages. MicroQuickJS has one buffer for everything, so the smallest in which a
- * program runs is what it takes, to the KiB. For Duktape a program in C counts what is allocated.
+ * What the ES5 files take in MicroQuickJS: a session of each pattern with our own cryptography, a message of 1 KiB each way, and
+ * longer ones. MicroQuickJS has one buffer for everything, so the smallest in which a program runs is what it takes, to the KiB.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -83,8 +82,6 @@ export interface Small {
   readonly engine: string;
   readonly what: string;
   readonly flash?: number;
-  /** What is in use after a collection. In MicroQuickJS, which collects whenever its buffer is full, only the peak is known. */
-  readonly live?: number;
   readonly peak: number;
   /** Of the message, in characters, if it is longer than 1 KiB. */
   readonly length?: number;
@@ -97,7 +94,7 @@ export function measureSmallEngines(): Small[] {
     return join(folder, name);
   };
   try {
-    return [...microQuickJs(folder), ...duktape(folder, script)];
+    return microQuickJs(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -149,29 +146,6 @@ export function measureSmallEngines(): Small[] {
           peak: least('-b', compiled),
         });
       }
-    }
-    return rows;
-  }
-
-  function duktape(folder: string, script: (name: string, text: string) => string): Small[] {
-    const engine = 'Duktape for 64 bits';
-    const program = join(folder, 'duktape-heap');
-    execFileSync('gcc', ['-O1', '-o', program, path('duktape-heap.c'), '-lduktape', '-lm']);
-    const measure = (...files: string[]): { live: number; peak: number }[] =>
-      execFileSync(program, files, { encoding: 'utf8' })
-        .trim()
-        .split('\n')
-        .map((line) => line.split(' ').map(Number))
-        .map(([live, peak]) => ({ live: live!, peak: peak! }));
-    const rows: Small[] = [];
-    for (const file of [CORE, DEVICE]) {
-      const [cost] = measure(file);
-      rows.push({ engine, what: `load ${basename(file)}`, flash: statSync(file).size, ...cost! });
-    }
-    for (const pattern of ['KKpsk0', 'XXpsk2'] as const) {
-      const text = script(`${pattern}.js`, session(pattern));
-      const [, cost] = measure(DEVICE, text);
-      rows.push({ engine, what: whatOf(pattern), ...cost! });
     }
     return rows;
   }
