@@ -188,6 +188,23 @@ for (const [state, input, code] of REFUSED_INPUTS) {
   });
 }
 
+test('a hub refuses a message 1 that names its pattern or its suite alone, or not as strings', () => {
+  const [pattern, suite] = ['XXpsk2', '25519_ChaChaPoly_SHA256'];
+  for (const noise of [{ pattern }, { suite }, { pattern, suite: 7 }, { pattern: 7, suite }]) {
+    fails(
+      pairWithHubIn('awaiting-message-1').hub,
+      envelope('shake', { noise: { ...noise, msg: '00' } }),
+      'bad-payload',
+    );
+  }
+});
+
+test('by default the first 16 bytes of the handshake hash name the session', () => {
+  const pair = readyPair();
+  const { sessionId } = find(pair.clientEvents, 'ready');
+  assert.match(sessionId!, /^[0-9a-f]{32}$/);
+});
+
 test('a client starts once', () => {
   const client = newClient();
   client.start();
