@@ -25,7 +25,7 @@ export const NOT_READY: string =
 /** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
 const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'client-key-refused': (key) =>
-    `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
+    `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': () => KK_FAILED,
   'kk-failed': () => KK_FAILED,
   refused: (key) =>
@@ -80,7 +80,12 @@ export interface HubClosing {
   readonly point?: keyof typeof MAY_BE_REFUSED | undefined;
   /** How many connections in a row have ended at such a point. */
   readonly times?: number;
+  /** How many connections to a broker in a row were lost soon after they were ready. */
+  readonly losses?: number;
 }
+
+/** From how many of these on another connection may use the access key. */
+export const LOSSES = 3;
 
 /** What may be refused, by how far the connection had come. */
 const MAY_BE_REFUSED = {
@@ -109,7 +114,11 @@ export function sentenceForClosing({
   isSilent = false,
   point,
   times = 0,
+  losses = 0,
 }: HubClosing): string | undefined {
+  if (losses >= LOSSES) {
+    return 'The broker ends one connection after the other soon after it is ready. Another connection may use this access key, and a broker keeps only the latest: let each program and device have an identity of its own.';
+  }
   if (point !== undefined && times >= 3) {
     return `The hub has ended ${times} connections in a row before it said anything on them that is encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
   }

@@ -20,6 +20,7 @@ import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
+  LOSSES,
   NOT_READY,
   pointOf,
   sentenceFor,
@@ -60,6 +61,12 @@ const late = (error: Error & { code?: string }): Error =>
 /** After a failed allocation, in milliseconds: then there may be memory again. */
 const PAUSE = 2000;
 
+/** A connection that is lost sooner after it was ready is one of those that another may have taken over, in milliseconds. */
+const SOON = 90_000;
+
+/** How long a client pauses then: two that take turns are connected for as long. In milliseconds. */
+const TURN = 60_000;
+
 /** How often questions may end a pause, in milliseconds: at most once in this time. */
 const HURRY = 2000;
 
@@ -85,6 +92,8 @@ export class Client {
   #closing: HubClosing = {};
   /** Why there is no connection, and whether a person must act; `undefined` from a connection on until it ends. */
   #obstacle: Query['obstacle'];
+  /** When a connection became ready last. */
+  #readyAt = 0;
   /** How many texts were written to the connection that was opened last. */
   #written = 0;
   /** Orders that were not carried out yet. */
@@ -411,10 +420,13 @@ export class Client {
         ? sentenceForDropped(event)
         : event.type === 'hub-replaced'
           ? sentenceForReplacement(event)
-          : error && this.#sentenceFor(error);
+          : event.type === 'reconnect' && this.#closing.losses === LOSSES
+            ? sentenceForClosing(this.#closing)
+            : error && this.#sentenceFor(error);
     if (error !== undefined && isObstacle(event)) this.#obstacle = event;
     if (event.type === 'connect') {
       this.#obstacle = undefined;
+      this.#readyAt = this.#at;
       this.#conversation.ownSessionId = event.sessionId;
     }
     const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
@@ -586,10 +598,13 @@ export class Client {
       closed: (closing) => {
         if (isOpen()) {
           const given = closing as HubClosing | undefined;
-          const point = isHeard ? undefined : pointOf(given?.code, this.#written, line.isReady());
+          const isReady = line.isReady();
+          const point = isHeard ? undefined : pointOf(given?.code, this.#written, isReady);
           const times = point === undefined ? 0 : (this.#closing.times ?? 0) + 1;
+          const losses = this.#losses(isReady && closing === undefined);
           this.#close(1000);
-          this.#closing = { ...given, isSilent, point, times };
+          this.#closing = { ...given, isSilent, point, times, losses };
+          if (losses >= LOSSES && isReady) closing = { retryAfter: TURN };
         }
         input((at) => link.closed(connection, closing, at));
       },
@@ -600,6 +615,14 @@ export class Client {
       throw cannotOpen(error);
     }
     this.#transport = transport;
+  }
+
+  /** @param isLoss - whether a connection is lost that was ready. One that was not changes nothing */
+  #losses(isLoss: boolean): number {
+    const { losses = 0 } = this.#closing;
+    if (!isLoss) return losses;
+    const isSoon = performance.now() - this.#readyAt < SOON;
+    return isSoon && this.#platform.place?.partner === 'broker' ? losses + 1 : 0;
   }
 
   #close(code: number): void {

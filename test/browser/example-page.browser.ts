@@ -165,7 +165,7 @@ test('connects after a new key if its pin was dropped', async () => {
 test('is refused with another keyring until the hub’s operator removes the client', async () => {
   await tab.click('#lose');
   await state('asking');
-  assert.match(await text('question'), /ask its operator, who can forget that key.*client-key-refused/);
+  assert.match(await text('question'), /ask its operator, who can forget the other key.*client-key-refused/);
   await tab.until(`document.getElementById('to-forget').checkVisibility()`);
   await tab.click('#forget');
   await state('ready');

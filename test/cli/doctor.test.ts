@@ -575,7 +575,7 @@ const FAULTS: readonly (readonly [
       '--keyring',
       keyring(),
     ],
-    "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
+    "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
   ],
   [
     'a hub that has pinned another client, and is asked',
@@ -590,7 +590,7 @@ const FAULTS: readonly (readonly [
       '--ask',
       'hello',
     ],
-    "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
+    "The connection was refused when this client had shown its key, CLIENT. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).",
   ],
   [
     'a hub without its agent',

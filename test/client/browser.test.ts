@@ -302,7 +302,7 @@ const KEY = fingerprint(known.staticKey.publicKey!);
 const NOT_REACHED = 'The stored keys did not work. Trying another way.';
 /** What only the operator of a hub can help with, in whole sentences. */
 const TO_THE_OPERATOR: { readonly [code: string]: string } = {
-  'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key: ask its operator, who can forget that key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
+  'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': NOT_REACHED,
   'kk-failed': NOT_REACHED,
   refused: `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${KEY}.`,

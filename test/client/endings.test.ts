@@ -6,6 +6,7 @@ import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
 import type { AskEvent, ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
+import { Clock } from '../world/clock.ts';
 import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, soon, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
@@ -528,6 +529,43 @@ test('what is told of a connection does not depend on how earlier ones went', as
   assert.match(tells[0]!, /may not send query envelopes/);
   for (const i of [1, 2, 3, 4, 6, 7]) assert.match(tells[i]!, /connection was lost/, String(i));
   assert.match(tells[5]!, /has ended 3 connections in a row .*may not know the access key/);
+});
+
+test('two devices with one access key at a broker say so, and each dials at most once in two minutes', async () => {
+  const clock = new Clock();
+  const { setTimeout, clearTimeout } = globalThis;
+  Object.assign(globalThis, {
+    setTimeout: (run: () => void, time = 0) => clock.after(time, run),
+    clearTimeout: (timer?: number) => clock.clear(timer),
+  });
+  Object.assign(performance, { now: () => clock.now });
+  let takeOver = (): void => {};
+  const place = { scheme: 'mqtts', host: 'broker', at: 'broker:8883', partner: 'broker' } as const;
+  const devices = [newWorld(), newWorld()].map((world) => {
+    const tells: string[] = [];
+    const open: Platform['open'] = (connection) => {
+      takeOver();
+      takeOver = () => connection.closed();
+      return world.platform.open(connection);
+    };
+    const client = world.start({ policy: { maxPause: 60_000 } }, { open, place });
+    client.on('reconnect', ({ tell }) => tell?.includes('this access key') && tells.push(tell));
+    return { world, client, tells };
+  });
+  try {
+    while (clock.now < 24 * 3_600_000) {
+      clock.runUntil(clock.now + 1000);
+      await new Promise(setImmediate);
+    }
+    for (const { world, client, tells } of devices) {
+      assert.ok(world.dials > 100 && world.dials < 750, `${world.dials} dials`);
+      assert.ok(tells.length > 0 && tells.length < 5, `${tells.length} sentences`);
+      client.end();
+    }
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+    delete (performance as { now?: unknown }).now;
+  }
 });
 
 test.run();
