@@ -41,6 +41,11 @@ for (const [name, values] of Object.entries(BAD)) {
   });
 }
 
+test('a client that asks for the binary form has to read it', () => {
+  const { message } = raisesLocal(() => newClient({ binarize: true }), 'bad-argument');
+  assert.match(message, /^"readBinary" /);
+});
+
 test('options of the wrong length, or that JSON cannot represent, are refused', () => {
   const { message } = raisesLocal(() => newClient({ staticKey: new Uint8Array(31) }), 'bad-length');
   assert.is(message.indexOf('"keyring.staticKey" '), 0);

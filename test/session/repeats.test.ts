@@ -76,6 +76,9 @@ test('a hub that waits for message 3 ignores message 1 again and again', () => {
   const pair = pairWithHubIn('awaiting-message-3');
   const [, , message1] = pair.sent;
   for (let i = 0; i < 3; i++) assert.equal(pair.hub.receive(message1!.data), []);
+  for (const named of [{ pattern: 'XXpsk2' }, { suite: '25519_ChaChaPoly_SHA256' }]) {
+    assert.equal(pair.hub.receive(envelope('shake', { noise: { ...named, msg: '00' } })), []);
+  }
   converses(pair.release());
 });
 

@@ -179,6 +179,7 @@ const REFUSED_INPUTS = [
   ['awaiting-hello', envelope('bus', {}), 'unexpected-message'],
   ['awaiting-offer', envelope('shake', { noise: { msg: '00' } }), 'unexpected-message'],
   ['awaiting-offer', envelope('bus', {}), 'unexpected-message'],
+  ['awaiting-message-2', envelope('bus', {}), 'unexpected-message'],
   ['awaiting-offer', offering({ patterns: ['KKpsk0'] }), 'bad-offer'],
   ['awaiting-offer', offering({ suites: ['25519_AESGCM_SHA256'] }), 'bad-offer'],
 ] as const;
@@ -188,9 +189,9 @@ for (const [state, input, code] of REFUSED_INPUTS) {
   });
 }
 
-test('a hub refuses a message 1 that names its pattern or its suite alone, or not as strings', () => {
+test('a hub refuses a message 1 that does not name its pattern and its suite as strings', () => {
   const [pattern, suite] = ['XXpsk2', '25519_ChaChaPoly_SHA256'];
-  for (const noise of [{ pattern }, { suite }, { pattern, suite: 7 }, { pattern: 7, suite }]) {
+  for (const noise of [{}, { pattern }, { suite }, { pattern, suite: 7 }, { pattern: 7, suite }]) {
     fails(
       pairWithHubIn('awaiting-message-1').hub,
       envelope('shake', { noise: { ...noise, msg: '00' } }),
@@ -203,6 +204,8 @@ test('by default the first 16 bytes of the handshake hash name the session', () 
   const pair = readyPair();
   const { sessionId } = find(pair.clientEvents, 'ready');
   assert.match(sessionId!, /^[0-9a-f]{32}$/);
+  const { clientEvents } = readyPair({ client: { hello: { session: null } } });
+  assert.is(find(clientEvents, 'ready').sessionId, undefined);
 });
 
 test('a client starts once', () => {

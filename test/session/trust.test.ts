@@ -16,6 +16,7 @@ test('the error of a changed key names the hub and both keys, in fields and by f
   const { nodeId, pinnedKey, hubKey, message } = error as RemoteError;
   assert.equal([nodeId, pinnedKey, hubKey], [NODE_ID, CLIENT_KEY, HUB_KEY]);
   for (const key of [CLIENT_KEY, HUB_KEY]) assert.ok(message.includes(fingerprint(key)));
+  assert.is(fingerprint(new Uint8Array(32).fill(0xab)), 'ab'.repeat(8));
   assert.is(find(client.closed(1008), 'ended').error, error);
 });
 
