@@ -173,6 +173,7 @@ test('uses the default for a deadline that is undefined', () => {
   const scheduler = new RequestScheduler({ deadlines: { idle: undefined as never, speaking: 1 } });
   scheduler.request(request('r'), 0);
   assert.is(scheduler.nextDeadline(0), 60000);
+  assert.is(scheduler.nextDeadline(60001), 0); // it is late
 });
 
 test('ignores messages that cannot be read', () => {
