@@ -7,6 +7,8 @@ import { canonicalJson, createKeyring, LocalError, parseIdentity } from '../../s
 import { failureOf } from '../../src/memory.ts';
 import { CipherState } from '../../src/noise/cipher-state.ts';
 import { Transport } from '../../src/noise/transport.ts';
+import { readyShell } from '../link/shell.ts';
+import { create } from '../noise/handshakes.ts';
 import { Pair } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
 
@@ -154,6 +156,28 @@ const CALLS: [what: string, prepare: () => { session?: { readonly state: string 
       () => {
         const { client, held } = new Pair({ stopAfter: 3 }).run();
         return { session: client, call: () => client.receive(held[0]!.data) };
+      },
+    ],
+    [
+      'a session that reads cleartext after it was ready',
+      () => {
+        const { client } = new Pair().run();
+        return { session: client, call: () => client.receive('{"msg_type":"hello","payload":{}}') };
+      },
+    ],
+    [
+      'a hub that reads HELLO',
+      () => {
+        const { hub, held } = new Pair({ stopAfter: 5 }).run();
+        return { session: hub, call: () => hub.receive(held[0]!.data) };
+      },
+    ],
+    ['a handshake', () => ({ call: () => create('initiator', 'XXpsk2') })],
+    [
+      'a link whose connection ends',
+      () => {
+        const { link, connection } = readyShell();
+        return { call: () => link.closed(connection, { code: 1006 }, 0) };
       },
     ],
     [

@@ -1453,6 +1453,40 @@ test('an end leaves no failure to the next start', () => {
   assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
 });
 
+test('a message that cannot be sealed ends the connection', () => {
+  let isBroken = false;
+  const ChaChaPoly = (key: Uint8Array): Cipher => {
+    const cipher = toyCrypto.ciphers.ChaChaPoly!(key);
+    const get = (_: Cipher, name: 'open'): unknown => {
+      if (isBroken && /^seal/.test(name)) throw new Error('broken');
+      return cipher[name]?.bind(cipher);
+    };
+    return new Proxy(cipher, { get } as ProxyHandler<Cipher>);
+  };
+  const shell = readyShell({ crypto: { ...toyCrypto, ciphers: { ChaChaPoly } } });
+  isBroken = true;
+  const orders = shell.run(shell.link.send({ msg_type: 'bus', payload: {} }, 0));
+  assert.equal(names(orders), ['tell unsent', 'close', 'tell close', 'tell reconnect']);
+});
+
+/** What no input brings about by itself: the session has ended, or this side has failed, before the link has seen it. */
+interface Inside {
+  readonly machine: { session: { closed(): void }; fail(error: unknown): void; failure: unknown };
+}
+
+test('an end is told if the session has ended before', () => {
+  const { link } = readyShell();
+  (link as unknown as Inside).machine.session.closed();
+  assert.equal(names(link.end(0)), ['close', 'tell end']);
+});
+
+test('the first of two failures of this side is the one that is told', () => {
+  const { machine } = readyShell().link as unknown as Inside;
+  machine.fail(diskFull);
+  machine.fail(new Error('another'));
+  assert.is(machine.failure, diskFull);
+});
+
 // What is told
 
 test('tells bytes, and messages that were dropped', () => {
