@@ -23,7 +23,7 @@ test('two clients and a hub exchange small and large messages', async () => {
     const [ready] = kiosks[i]!.events('ready');
     assert.is(ready!.pattern, 'XXpsk2');
     assert.equal(ready!.hubKey, nodeCrypto.x25519.publicKey(hub.staticKey));
-    assert.equal(kiosks[i]!.keyring.pins, [{ nodeId: NODE_ID, key: ready!.hubKey }]);
+    assert.equal(kiosks[i]!.keyring.pins, [{ nodeId: NODE_ID, key: ready!.hubKey, isSuspect: false }]);
     const long = 'x'.repeat(MEBIBYTE);
     const replies = await Promise.all([ask(client, `I am ${i}`), ask(client, long)]);
     assert.equal(replies, [`You said: I am ${i}`, `You said: ${long}`]);
