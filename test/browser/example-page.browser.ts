@@ -214,12 +214,16 @@ test('names every control, and fits on a narrow screen', async () => {
   assert.is(scrollWidth, clientWidth);
 });
 
-test('shows the session below what to do on a narrow screen', async () => {
-  await tab.resize(400, 800);
+test('shows the session below what to do on a narrow screen, and cuts nothing of it', async () => {
+  await tab.resize(390, 800);
   const [session, controls] = await tab.evaluate<number[]>(
     `['.session', '.controls'].map((part) => document.querySelector(part).getBoundingClientRect().top)`,
   );
   assert.ok(session! > controls!);
+  const [content, box] = await tab.evaluate<number[]>(
+    `(({ scrollHeight, clientHeight }) => [scrollHeight, clientHeight])(document.getElementById('scroll'))`,
+  );
+  assert.ok(content! > 400 && content === box, `${content} px in a box of ${box}`);
 });
 
 test('derives the right PSK from the password', async () => {
