@@ -141,6 +141,8 @@ export function sentenceForDropped({
   const dropped = `A message of the hub with ${bytes} bytes was dropped`;
   if (reason === 'too-large')
     return `${dropped}: it is longer than this program accepts. Let the hub send less. A message may have half of the option maxMemory, and at most 32 MiB.`;
+  if (reason === 'too-many-values')
+    return `${dropped}: it has more values than this program accepts. Let the hub send fewer, or raise the option maxValues.`;
   if (reason === 'not-utf8') return `${dropped}: it is not UTF-8. Report this to the makers of the hub.`;
   switch (error?.code) {
     case 'bad-compression':

@@ -20,21 +20,25 @@ export class Assistant {
   readonly #namespace: string = Math.random().toString(16).slice(2, 10);
   readonly #answer: (utterance: string) => string | Promise<string>;
   readonly #later: (sealing: Promise<() => Uint8Array[]>) => void;
+  readonly #isAlone: boolean;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
   /**
    * @param answer - answers an utterance, at once or later (default: repeats it)
    * @param later - sends what the function returns that a later answer resolves to, or deals with the error
+   * @param isAlone - whether nobody else answers: what is no utterance is then denied or returned, too
    */
   constructor(
     session: HubSession,
     answer: (utterance: string) => string | Promise<string> = (utterance) => `You said: ${utterance}`,
     later: (sealing: Promise<() => Uint8Array[]>) => void = () => {},
+    isAlone: boolean = true,
   ) {
     this.#session = session;
     this.#answer = answer;
     this.#later = later;
+    this.#isAlone = isAlone;
   }
 
   /** Handles an event of the hub's session. Returns the transport messages to send, in order. */
@@ -43,13 +47,13 @@ export class Assistant {
       this.#sessionId = textOf(objectOf(event.payload?.session).session_id) ?? 'unknown';
     }
     if (event.type !== 'message') return [];
-    if (event.kind === 'binary') return this.#session.sendBinary(event.bytes);
+    if (event.kind === 'binary') return this.#isAlone ? this.#session.sendBinary(event.bytes) : [];
     const request = readHubEvent(event.text);
     if (request === undefined) return []; // an unknown message does not end the session
     const { type, data, payload } = request;
-    const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
     if (type === PLAYED) return [];
     if (type !== UTTERANCE) {
+      if (!this.#isAlone) return [];
       const reason = `this hub answers ${UTTERANCE} only`;
       const denial = {
         denied_type: type,
@@ -59,6 +63,7 @@ export class Assistant {
       };
       return this.#emit('hive.policy.denied', denial, payload);
     }
+    const [utterance] = Array.isArray(data.utterances) ? data.utterances.map(textOf) : [];
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
     const answer: string | PromiseLike<string> | undefined = this.#answer(utterance);
     if (typeof answer !== 'object' || typeof answer?.then !== 'function') return this.#speak(answer, payload);
@@ -89,12 +94,6 @@ export class Assistant {
     const payload = { type, data, context: { ...asked, session: { ...session, session_id } } };
     return this.#session.sendJson({ msg_type: 'bus', payload });
   }
-}
-
-/** Whether an event has an utterance, or the session of utterances that declare none. */
-export function isForAnswer(event: HubSessionEvent): boolean {
-  if (event.type === 'message' && event.kind === 'json') return readHubEvent(event.text)?.type === UTTERANCE;
-  return event.type === 'hello';
 }
 
 /** A client may send anything in place of a text, such as an object that throws when it is converted to a string. */

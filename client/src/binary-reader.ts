@@ -1,14 +1,19 @@
 /** Reads binary messages, compressed ones too, with the inflater of a platform. */
 import { binaryReader, type Inflate, type ReadBinary } from 'hub-protocol/binary';
+import type { Budget } from './budget.ts';
+import { hasTooManyValues, lengthOutsideStrings } from './values.ts';
+
+/** The bounds of binary messages. */
+export type BinaryBudget = Pick<Budget, 'inflated' | 'values'>;
 
 /**
  * Refuses what does not end with the checksum of what came out: zlib ignores what follows a stream, and other inflaters ignore the
  * checksum.
- * @param maxInflated - what a compressed envelope may become, in bytes. Speech is not compressed. Outside of strings it may have an eighth of
+ * @param budget - what a compressed envelope may become, in bytes. Speech is not compressed. Outside of strings it may have an eighth of
  *   that: a MiB of short values takes a quarter of a second
  */
-export function readerWith(inflate: Inflate, maxInflated: number): ReadBinary {
-  return binaryReader({
+export function readerWith(inflate: Inflate, { inflated, values }: BinaryBudget): ReadBinary {
+  const read = binaryReader({
     inflate(compressed, maxLength) {
       const bytes = inflate(compressed, maxLength);
       const { buffer, byteOffset, length } = compressed;
@@ -18,8 +23,12 @@ export function readerWith(inflate: Inflate, maxInflated: number): ReadBinary {
         throw new Error('the zlib stream inflates to too many values');
       return bytes;
     },
-    maxInflated,
+    maxInflated: inflated,
   });
+  return (bytes) =>
+    hasTooManyValues(bytes, values)
+      ? { type: 'dropped', kind: 'binary', bytes: bytes.length, reason: 'too-many-values' }
+      : read(bytes);
 }
 
 /** RFC 1950, section 9. The sums stay below 2^31 for as many bytes as it takes between two divisions. */
@@ -34,20 +43,4 @@ function adler32(bytes: Uint8Array): number {
     b %= 65521;
   }
   return b * 65536 + a;
-}
-
-const QUOTATION_MARK = 0x22;
-const REVERSE_SOLIDUS = 0x5c;
-
-/** Counts the bytes of JSON outside of strings, since `JSON.parse` takes seconds and a gigabyte for millions of small values. */
-export function lengthOutsideStrings(json: Uint8Array): number {
-  let length = 0;
-  let isInside = false;
-  for (let i = 0; i < json.length; i++) {
-    const byte = json[i];
-    if (!isInside) length++;
-    if (byte === QUOTATION_MARK) isInside = !isInside;
-    else if (byte === REVERSE_SOLIDUS && isInside) i++;
-  }
-  return length;
 }

@@ -17,6 +17,8 @@ export interface Budget {
   readonly message: number;
   /** What a compressed envelope may become: a kilobyte can contain a thousand times as much, which costs much more to parse. */
   readonly inflated: number;
+  /** A message outside of its strings: so many values, each of which takes some 32 bytes and more. */
+  readonly values: number;
   /** Messages that wait for a loop over the client. */
   readonly waiting: number;
   /** A message of a WebSocket: an envelope of 256 KiB. */
@@ -33,6 +35,7 @@ export interface Budget {
 const SHARES: { readonly [bound in keyof Budget]: readonly [share: number, least: number, most: number] } = {
   message: [1 / 2, 0, 32 * MIB],
   inflated: [1 / 64, 0, 32 * MIB],
+  values: [1 / 64, 64 * KIB, MIB],
   waiting: [1 / 8, 0, MOST],
   frame: [1 / 256, TRANSPORT_MESSAGE, 256 * KIB],
   packet: [1 / 128, 2 * TRANSPORT_MESSAGE, 512 * KIB],
@@ -40,14 +43,24 @@ const SHARES: { readonly [bound in keyof Budget]: readonly [share: number, least
   responseWhenReady: [11 / 32, 0, 22 * MIB],
 };
 
+/** The options that the bounds follow from. */
+export interface Limits {
+  readonly maxMemory?: number | undefined;
+  readonly maxValues?: number | undefined;
+}
+
 /** @throws LocalError `bad-argument` */
-export function budgetOf(maxMemory: number = DEFAULT): Budget {
+export function budgetOf({ maxMemory = DEFAULT, maxValues }: Limits = {}): Budget {
   if (!(typeof maxMemory === 'number' && maxMemory >= LEAST && maxMemory <= MOST)) {
     throw new LocalError('bad-argument', '"maxMemory" expected a number of bytes from 1 MiB to 1 GiB');
+  }
+  if (maxValues !== undefined && !(typeof maxValues === 'number' && maxValues >= 0 && maxValues <= MOST)) {
+    throw new LocalError('bad-argument', '"maxValues" expected a number of bytes up to 1 GiB');
   }
   const bounds = Object.entries(SHARES).map(([bound, [share, least, most]]) => [
     bound,
     Math.floor(Math.min(Math.max(share * maxMemory, least), most)),
   ]);
-  return Object.fromEntries(bounds) as unknown as Budget;
+  const budget = Object.fromEntries(bounds) as unknown as Budget;
+  return { ...budget, values: maxValues ?? budget.values };
 }

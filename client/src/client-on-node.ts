@@ -14,6 +14,6 @@ export function clientOnNode(
   transport: Pick<Platform, 'open' | 'place' | 'advice'>,
 ): Client {
   const keyring = KeyringFile.of(options.keyring, options.identity.accessKey);
-  const readBinary = binaryReader(budgetOf(options.maxMemory).inflated);
+  const readBinary = binaryReader(budgetOf(options));
   return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, ...transport });
 }

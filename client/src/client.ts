@@ -6,6 +6,7 @@
 import {
   ClientLink,
   type HubEvent,
+  type Json,
   type JsonObject,
   type Keyring,
   type LinkEvent,
@@ -15,8 +16,10 @@ import {
   RemoteError,
   RequestScheduler,
   readHubEvent,
+  type SchedulerOptions,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
+import type { SessionEvent } from 'hub-protocol/parts';
 import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
@@ -30,7 +33,7 @@ import {
 } from './advice.ts';
 import { Answers, errorOf, reasonOf } from './answers.ts';
 import { type Budget, budgetOf } from './budget.ts';
-import { Conversation, envelopeIn, greetingOf } from './conversation.ts';
+import { Conversation, greetingOf, isOther } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
@@ -49,9 +52,11 @@ import type {
 import type { Connection, Platform, Transport } from './platform.ts';
 import { collectAnswers, type Query } from './queries.ts';
 import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
+import { type Reading, readOnce } from './values.ts';
 
 type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
+type Text = Extract<SessionEvent, { type: 'message'; kind: 'json' }>;
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
 
 /** A question that could not be sent in time is no mistake of the program. */
@@ -98,6 +103,8 @@ export class Client {
   #written = 0;
   /** Orders that were not carried out yet. */
   #left: Order[] = [];
+  /** What the link has read, and not told yet. */
+  readonly #readings: Reading[] = [];
   /** The length of the latest message of the hub. */
   #length = 0;
   /** How many questions have not ended. */
@@ -117,7 +124,7 @@ export class Client {
     assertOptions(options, platform);
     this.#options = options;
     this.#platform = platform;
-    this.#budget = budgetOf(options.maxMemory);
+    this.#budget = budgetOf(options);
     const { identity, policy, requests, derive = platform.derive } = options;
     const { crypto, randomBytes, ...session } = {
       crypto: platform.crypto,
@@ -137,7 +144,7 @@ export class Client {
         keyring: platform.keyring.load(),
         session,
         policy,
-        requests: ({ sessionId }) => new RequestScheduler({ ...requests, sessionId }),
+        requests: ({ sessionId }) => new Reader({ ...requests, sessionId }, (text) => this.#read(text)),
         shared: true,
         trace: true,
       });
@@ -359,6 +366,7 @@ export class Client {
     if (this.#link.state === 'ended') return;
     this.#input((at) => {
       const orders = this.#link.end(at);
+      this.#readings.length = 0;
       this.#left = this.#left.filter((order) => this.#outlasts(order));
       return orders;
     });
@@ -400,6 +408,7 @@ export class Client {
       if (link === this.#link) this.#input((at) => link.computed(connection, secret, at));
     },
     tell: ({ event }) => {
+      if (event.type === 'trace' && isText(event.what)) return this.#heard(event.what);
       const told = 'message' in event && event.type !== 'unsent' ? withNumbers(event) : event;
       (this.#hear[told.type] ?? this.#tell)(told as never);
     },
@@ -435,19 +444,31 @@ export class Client {
     }
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
     this.#emit(speech);
-    if (event.type === 'trace') this.#follow(event.what);
+    if (event.type === 'trace' && 'type' in event.what && event.what.type === 'sent') {
+      this.#emit(this.#conversation.begin(event.what.envelope));
+    }
   };
 
-  /** What listeners are told of the messages of a session. */
-  #follow(what: Traced): void {
-    if (!('type' in what)) return;
-    if (what.type === 'sent') this.#emit(this.#conversation.begin(what.envelope));
-    else if (what.type === 'message' && what.kind === 'json') {
-      this.#length = what.text.length;
-      const envelope = envelopeIn(what.text);
-      if (envelope !== undefined) this.#listeners.emit({ type: 'envelope', envelope });
-      else this.#conversation.keepState(what.text);
+  /** Reads a message of the hub for the link, and once for all. */
+  #read(text: string): Json | undefined {
+    const reading = readOnce(text, this.#budget.values);
+    this.#readings.push(reading);
+    return 'dropped' in reading ? undefined : reading.envelope;
+  }
+
+  /** What listeners are told of a message of the hub that the link has read. */
+  #heard(what: Text): void {
+    const reading = this.#readings.shift()!;
+    if ('dropped' in reading) {
+      this.#tell({ type: 'trace', what: reading.dropped });
+      this.#tell(reading.dropped);
+      return;
     }
+    this.#listeners.emit({ type: 'trace', what });
+    const { envelope } = reading;
+    this.#length = what.text.length;
+    if (isOther(envelope)) this.#listeners.emit({ type: 'envelope', envelope });
+    else if (envelope !== undefined) this.#conversation.keepState(envelope, what.text.length);
   }
 
   #emit(event: ClientEvent | undefined): void {
@@ -546,7 +567,7 @@ export class Client {
 
   #restart(error: LocalError): void {
     this.#isOver = true;
-    this.#left.length = 0;
+    this.#left.length = this.#readings.length = 0;
     this.#close(1000);
     this.#derivations.stop();
     this.#answers.failAll(error);
@@ -647,6 +668,21 @@ export class Client {
   }
 }
 
+/** A scheduler whose messages are read elsewhere. */
+class Reader extends RequestScheduler {
+  readonly #read: (text: string) => Json | undefined;
+
+  constructor(options: SchedulerOptions, read: (text: string) => Json | undefined) {
+    super(options);
+    this.#read = read;
+  }
+
+  override receive(message: string, now: number): ReturnType<RequestScheduler['receive']> {
+    const envelope = this.#read(message);
+    return envelope === undefined ? [] : super.receive(envelope, now);
+  }
+}
+
 /** Two tabs that start at the same moment may both make a keyring. A hub may only see the static key that is stored. */
 function assertSameKey(own: Keyring, stored: Keyring): void {
   const keyOf = ({ staticKey: { publicKey, privateKey } }: Keyring): string =>
@@ -658,6 +694,10 @@ function assertSameKey(own: Keyring, stored: Keyring): void {
 /** Whether an event says why there is no connection. */
 function isObstacle(event: LinkEvent): event is NonNullable<Query['obstacle']> {
   return ['close', 'reconnect', 'ask'].includes(event.type);
+}
+
+function isText(what: Traced): what is Text {
+  return 'type' in what && what.type === 'message' && what.kind === 'json';
 }
 
 /** The message with JavaScript's numbers in its data. */

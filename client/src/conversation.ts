@@ -2,7 +2,7 @@
  * A conversation of a client with one person: what the hub says unasked, when the AI disclosure is due, and the session of the
  * questions. It outlives connections. Spec, "AI-disclosure client rules".
  */
-import { disclosureDue, type HubEvent, type JsonObject, parseJson, readHubEvent, wrap } from 'hub-protocol';
+import { disclosureDue, type HubEvent, type Json, type JsonObject, readHubEvent, wrap } from 'hub-protocol';
 import { ReplyCollector, sessionIdsMatch } from 'hub-protocol/parts';
 import { envelopeOf } from './answers.ts';
 import type { ClientEvent, ConnectOptions, Question } from './options.ts';
@@ -89,8 +89,8 @@ export class Conversation {
   }
 
   /** Keeps the state of the session that a message of the hub carries. */
-  keepState(text: string): void {
-    const event = text.length > LONGEST_STATE ? undefined : readHubEvent(text);
+  keepState(message: Json, length: number): void {
+    const event = length > LONGEST_STATE ? undefined : readHubEvent(message);
     if (event?.sessionId === undefined) return;
     const session = sessionOf(event.payload);
     const state = Object.fromEntries(STATE.map((name) => [name, session[name]])) as JsonObject;
@@ -158,13 +158,8 @@ function sessionOf({ context }: JsonObject): JsonObject {
   return Object(Object(context).session);
 }
 
-/** The envelope in a message of the hub, unless it is a bus message, which the link reads. */
-export function envelopeIn(text: string): JsonObject | undefined {
-  try {
-    if (JSON.parse(text).msg_type === 'bus') return undefined; // by the engine, since most messages are
-    const envelope = parseJson(text) as JsonObject;
-    return typeof envelope.msg_type === 'string' ? envelope : undefined;
-  } catch {
-    return undefined;
-  }
+/** Whether a message of the hub is an envelope, and no bus message, which the link reads. */
+export function isOther(envelope: Json | undefined): envelope is JsonObject {
+  const { msg_type } = Object(envelope) as JsonObject;
+  return typeof msg_type === 'string' && msg_type !== 'bus';
 }

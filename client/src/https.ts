@@ -6,7 +6,6 @@ import http from 'node:http';
 import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { addressOf, userAgentHeader } from './address.ts';
-import { lengthOutsideStrings } from './binary-reader.ts';
 import { budgetOf } from './budget.ts';
 import {
   causeOfOpening,
@@ -22,6 +21,7 @@ import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
+import { lengthOutsideStrings } from './values.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -59,7 +59,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const budget = budgetOf(given.maxMemory);
+  const budget = budgetOf(given);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000, policy } = given;
   const { url, tls } = addressOf(identity, 'https', { allowPlaintext });
   // The hub reads the same field as in the URL of a WebSocket.

@@ -8,7 +8,9 @@ import {
   RemoteError,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { Assistant, isForAnswer } from './assistant.ts';
+import { Assistant } from './assistant.ts';
+import { budgetOf } from './budget.ts';
+import { tooManyValues } from './values.ts';
 
 /** The options of a hub over any transport. */
 export interface ServedOptions {
@@ -40,6 +42,11 @@ export interface ServedOptions {
    * another length (default: none). The error ends only that connection.
    */
   onFault?: ((error: unknown) => void) | undefined;
+  /**
+   * How many bytes a message of a client may have outside of its strings, which is what its values take (default
+   * 1 MiB). One with more is `dropped` before anything reads it.
+   */
+  maxValues?: number | undefined;
   /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
   handshakeTimeout?: number | undefined;
   /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own). */
@@ -136,6 +143,7 @@ export class ServedConnection implements HubConnection {
   readonly #session: HubSession;
   readonly #onEvent: NonNullable<ServedOptions['onEvent']>;
   readonly #deadline: NodeJS.Timeout;
+  readonly #maxValues: number;
   #isReady = false;
   #isOlder = false;
   #isOver = false;
@@ -168,6 +176,7 @@ export class ServedConnection implements HubConnection {
     this.#options = options;
     this.#line = line;
     this.#session = sessionOf(client, options);
+    this.#maxValues = budgetOf(options).values;
     this.#onEvent = this.#listener();
     this.#deadline = setTimeout(() => {
       if (!this.#isReady) line.cut();
@@ -248,7 +257,8 @@ export class ServedConnection implements HubConnection {
     else {
       if (event.type === 'ready') this.#isReady = true;
       if (event.type === 'ended') this.#refused(event.error);
-      this.#onEvent(event, this);
+      const isText = event.type === 'message' && event.kind === 'json';
+      this.#onEvent((isText && tooManyValues(event.text, this.#maxValues)) || event, this);
     }
   }
 
@@ -292,19 +302,20 @@ export class ServedConnection implements HubConnection {
     const assist = this.#assist();
     return (event, client) => {
       onEvent(event, client);
-      if (!this.#isOver && isForAnswer(event)) assist(event, client);
+      if (!this.#isOver) assist(event, client);
     };
   }
 
   /** Answers utterances. */
   #assist(): NonNullable<ServedOptions['onEvent']> {
-    const { answer } = this.#options;
+    const { answer, onEvent } = this.#options;
     const assistant = new Assistant(
       this.#session,
       answer && ((utterance) => answer(utterance, this)),
       (sealing) => {
         sealing.then((seal) => this.#write(seal)).catch((error) => this.#fail(error));
       },
+      onEvent === undefined,
     );
     return (event) => {
       for (const data of assistant.handle(event)) this.#line.write(data);

@@ -4,15 +4,15 @@
  */
 import { Unzlib } from 'fflate/browser';
 import type { ReadBinary } from 'hub-protocol/binary';
-import { readerWith } from './binary-reader.ts';
+import { type BinaryBudget, readerWith } from './binary-reader.ts';
 
 /** How much is inflated before the length is checked: it becomes at most 1032 times as long, half a MiB. */
 const PIECE = 512;
 
 const CHECKSUM = 4;
 
-export function binaryReader(maxInflated: number): ReadBinary {
-  return readerWith(inflate, maxInflated);
+export function binaryReader(budget: BinaryBudget): ReadBinary {
+  return readerWith(inflate, budget);
 }
 
 function inflate(compressed: Uint8Array, maxLength: number): Uint8Array {

@@ -40,7 +40,7 @@ export type * from './options.ts';
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const budget = budgetOf(given.maxMemory);
+  const budget = budgetOf(given);
   const {
     identity,
     ca,

@@ -53,6 +53,11 @@ export interface ConnectOptions {
    * PSK. The bounds of messages, responses and queues follow from it.
    */
   maxMemory?: number | undefined;
+  /**
+   * How many bytes a message of the hub may have outside of its strings, which is what its values take (default a 64th of `maxMemory`, at most
+   * 1 MiB). One with more is `dropped` before anything reads it.
+   */
+  maxValues?: number | undefined;
   /** Derives the PSK (default: in a worker; React Native has none, so it is required there). */
   derive?: Derive | undefined;
   /**

@@ -102,7 +102,7 @@ export function connectByWebSocket(
   const client = new Client(options, {
     crypto,
     randomBytes,
-    readBinary: binaryReader(budgetOf(options.maxMemory).inflated),
+    readBinary: binaryReader(budgetOf(options)),
     derive,
     keyring,
     open,

@@ -50,6 +50,7 @@ const SERVED: Kinds<ServedOptions> = {
   onPinned: FUNCTION,
   onRefused: FUNCTION,
   onFault: FUNCTION,
+  maxValues: COUNT,
   handshakeTimeout: TIME,
   session: ANY,
 };

@@ -15,6 +15,7 @@ export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
   allowPlaintext: true,
   pingEvery: true,
   maxMemory: true,
+  maxValues: true,
   derive: true,
   sharedSecret: true,
   session: true,
@@ -79,8 +80,8 @@ export function readConnectOptions<Options extends ConnectOptions>(
   names: OptionNames<Options>,
 ): Options {
   const given = readOptions(options, 'options', names);
-  const { pingEvery, lang, maxMemory } = given;
-  budgetOf(maxMemory);
+  const { pingEvery, lang } = given;
+  budgetOf(given);
   if (lang !== undefined && !(typeof lang === 'string' && lang.trim() !== '')) {
     throw new LocalError('bad-argument', '"lang" expected a language tag such as "de-de"');
   }

@@ -43,7 +43,7 @@ export type * from './options.ts';
  */
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
-  const budget = budgetOf(given.maxMemory);
+  const budget = budgetOf(given);
   const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.

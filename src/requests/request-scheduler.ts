@@ -9,7 +9,7 @@ import type { LocalError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_REQUESTS } from '../limits.ts';
 import { outOfMemory } from '../memory.ts';
-import { isJsonObject, type JsonObject, ownField } from '../wire/json.ts';
+import { isJsonObject, type Json, type JsonObject, ownField } from '../wire/json.ts';
 import { Deadlines, inOrder, remove, type Timed } from './deadlines.ts';
 import { type HubEvent, readHubEvent } from './hub-event.ts';
 import { CAUSES, type Reply, ReplyCollector, type ReplyEnding } from './reply-collector.ts';
@@ -268,12 +268,12 @@ export class RequestScheduler {
 
   /**
    * Takes a message from the hub. A message after a deadline still counts, unless `expire` was called in between.
-   * @param message - the `text` of a `message` event
+   * @param message - the `text` of a `message` event, or the value parsed from it
    * @param now - the time, in milliseconds
    * @returns the decisions to carry out, in order; none for a message that is not an event of the hub's bus
    * @throws LocalError `bad-argument`
    */
-  receive(message: string, now: number): RequestDecision[] {
+  receive(message: string | Json, now: number): RequestDecision[] {
     const at = assertTime(now, 'now');
     return this.run(() => {
       const event = readHubEvent(message);

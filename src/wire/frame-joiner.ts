@@ -50,9 +50,9 @@ export interface DroppedEvent {
   readonly bytes: number;
   /**
    * `too-large`: longer than `maxMessage`. `not-utf8`: a JSON message that is not UTF-8. `unreadable`: bytes that `readBinary`
-   * cannot read.
+   * cannot read. `too-many-values`: more than `maxValues` of `hub-protocol-client`.
    */
-  readonly reason: 'too-large' | 'not-utf8' | 'unreadable';
+  readonly reason: 'too-large' | 'not-utf8' | 'unreadable' | 'too-many-values';
   /** Why the message is `unreadable`. */
   readonly error?: RemoteError;
 }

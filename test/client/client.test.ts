@@ -489,7 +489,7 @@ test('says of each message of the hub that it drops what helps', async () => {
   await client.ask('hello');
   world.say('x'.repeat(2 ** 19));
   world.sendBytes(Uint8Array.of(0)); // no binary message
-  const other = world.start({}, { readBinary: readOnNode(2 ** 20) });
+  const other = world.start({}, { readBinary: readOnNode({ inflated: 2 ** 20, values: 2 ** 20 }) });
   other.on('dropped', ({ tell }) => tells.push(tell));
   await other.ask('hello');
   world.sendBytes(Uint8Array.of(0x83, 0));

@@ -930,6 +930,36 @@ test('a longer message than the option maxMessage is dropped, and the connection
   assert.equal(heard, ['hello']);
 });
 
+test('a message with more values than the option maxValues is dropped before the caller or the answer gets it', async () => {
+  const seen: unknown[] = [];
+  const one = await start({
+    maxValues: 1000,
+    onEvent: (event) => event.type === 'message' && seen.push(event.type),
+  });
+  const other = await start({
+    maxValues: 1000,
+    onEvent: (event) => void seen.push('reason' in event && event.reason),
+  });
+  for (const [accessKey, { url }] of [
+    ['kiosk-7', one],
+    ['kiosk-8', other],
+  ] as const) {
+    const client = dial(accessKey, undefined, url);
+    await client.reaches('ready');
+    client.say(utter(`{"utterances":["hello"],"a":[${'0,'.repeat(40_000)}0]}`));
+    client.say(utterance('x'.repeat(80_000)));
+    await client.reaches('message');
+    client.socket.terminate();
+  }
+  assert.equal(
+    [heard.map(({ length }) => length), seen.filter(Boolean)],
+    [
+      [80_000, 80_000],
+      ['message', 'too-many-values'],
+    ],
+  );
+});
+
 test('a hub offers what the options of its session say, and says it in its first messages', async () => {
   const session = {
     hello: { welcome: 'to the lobby' },

@@ -12,8 +12,9 @@ import { readVectorFile } from '../../judge/src/vectors.ts';
 import { seeded } from '../world/random.ts';
 import { hex } from '../world/vectors.ts';
 
-const readInPage = inPage(2 ** 20);
-const readOnNode = onNode(2 ** 20);
+const BUDGET = { inflated: 2 ** 20, values: 2 ** 17 };
+const readInPage = inPage(BUDGET);
+const readOnNode = onNode(BUDGET);
 
 interface Bytes {
   readonly bin_type?: string;

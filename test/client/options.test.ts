@@ -67,6 +67,8 @@ const WRONG: readonly [what: string, options: object][] = [
   ['memory in which no connection fits', { maxMemory: 2 ** 20 - 1 }],
   ['memory of more than 1 GiB', { maxMemory: 2 ** 30 + 1 }],
   ['memory that is no number', { maxMemory: Number.NaN }],
+  ['values that are a text', { maxValues: '1 MiB' }],
+  ['fewer values than none', { maxValues: -1 }],
   ['a limit of messages, which follows from the memory', { session: { maxMessage: 1000 } }],
   ['a derivation that is no function', { derive: 'scrypt' }],
   ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
@@ -622,6 +624,7 @@ test('every event, and every field of one, has a docstring in the published type
 /** The rows of the README, in its order. */
 const ROWS: readonly (keyof Budget)[] = [
   'message',
+  'values',
   'inflated',
   'waiting',
   'frame',
@@ -645,15 +648,20 @@ test('the bounds are by default what the README says', () => {
 test('the bounds have the shares that the README states, unless something else limits them', () => {
   const table = README.slice(README.indexOf('## Memory'), README.indexOf('## In a page'));
   const shares = [...table.matchAll(/^\| .* \| (\d+)\/(\d+) \|/gm)].map(([, a, b]) => Number(a) / Number(b));
-  const budget = budgetOf(32 * MIB);
+  const budget = budgetOf({ maxMemory: 32 * MIB });
   for (const [i, row] of ROWS.entries()) assert.is(budget[row], shares[i]! * 32 * MIB, row);
 });
 
 test('the least memory has room for a transport message, and the most for no longer one than the default', () => {
   const least = { message: MIB / 2, inflated: 16 * KIB, waiting: 128 * KIB, responseWhenReady: 352 * KIB };
-  assert.equal(budgetOf(MIB), { ...least, frame: 66 * KIB, packet: 132 * KIB, response: 66 * KIB });
-  assert.equal(budgetOf(1024 * MIB), { ...budgetOf(), inflated: 16 * MIB, waiting: 128 * MIB });
-  assert.is(budgetOf(MIB + 1).waiting, 128 * KIB);
+  const floors = { values: 64 * KIB, frame: 66 * KIB, packet: 132 * KIB, response: 66 * KIB };
+  assert.equal(budgetOf({ maxMemory: MIB }), { ...least, ...floors });
+  assert.equal(budgetOf({ maxMemory: 1024 * MIB }), {
+    ...budgetOf(),
+    inflated: 16 * MIB,
+    waiting: 128 * MIB,
+  });
+  assert.is(budgetOf({ maxMemory: MIB + 1 }).waiting, 128 * KIB);
 });
 
 test.run();

@@ -145,6 +145,8 @@ const COMPRESSED = Buffer.concat([
   Buffer.from([0x83, 0]),
   deflateSync(JSON.stringify({ type: 'x', data: { text: 'x'.repeat(20_000) }, context: {} })),
 ]);
+/** An envelope that is long enough to be counted. */
+const LONG = { msg_type: 'rendezvous', payload: { text: 'x'.repeat(70_000) } };
 /** Longer than a busy machine makes a hub wait. */
 const PING = 600;
 
@@ -158,6 +160,7 @@ function givenOptions(entry: Entry, hub: AnyHub, calls: Calls): Options {
     allowPlaintext: false,
     pingEvery: PING,
     maxMemory: 2 ** 20,
+    maxValues: 0,
     derive: async (...args: unknown[]) => {
       calls.derive = args;
       return DERIVED;
@@ -248,7 +251,8 @@ async function run(entry: Entry, kind: 'given' | 'least'): Promise<Run> {
   );
   await until(() => text === 'You said: hello'); // a timeout would have timers of its own
   hub.say(COMPRESSED);
-  await until(() => events.includes('dropped') || events.includes('message'));
+  hub.say(LONG);
+  await until(() => events.filter((type) => /^(?:dropped|message|envelope)$/.test(type)).length === 2);
   const pause = kind === 'given' ? PING : 100;
   if (entry === 'https') await until(() => timers.times('https').includes(pause));
   else if (kind === 'given') await until(() => hub.seen.pings.length > 0);
@@ -363,9 +367,15 @@ const ROWS: { readonly [option: string]: Row } = {
   },
   maxMemory: {
     place: 'what a message may inflate to, as its other bounds',
-    seen: ({ events }) => events.includes('dropped'),
-    given: same(true),
-    byDefault: same(false),
+    seen: ({ events }) => events.filter((type) => type === 'dropped').length,
+    given: same(2),
+    byDefault: same(0),
+  },
+  maxValues: {
+    place: 'what a message may have outside of its strings',
+    seen: ({ events }) => events.includes('envelope'),
+    given: same(false),
+    byDefault: same(true),
   },
   derive: {
     place: 'the derivation, with the password and the salt of the hub',
