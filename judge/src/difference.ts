@@ -7,6 +7,8 @@ export interface Difference {
   readonly offset?: number;
   readonly expected: string;
   readonly got: string;
+  /** The position of the difference in both, if they are hexadecimal. */
+  readonly caret?: number;
   /** The code of a refusal, if it is one. */
   readonly code?: string;
   /** What the implementation does wrong, in words that are the same wherever it is the same. */
@@ -84,7 +86,7 @@ function stringDifference(where: string, expected: string, got: string): Differe
     offset: offset / unit,
     expected: excerpt(expected),
     got: excerpt(got),
-    ...(isHex && textOf(expected, got)),
+    ...(isHex && { caret: (from > 0 ? 1 : 0) + offset - from, ...textOf(expected, got) }),
     ...(isCut && { whole: wholeOf(expected, got) }),
   };
 }

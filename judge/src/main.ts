@@ -19,7 +19,8 @@ import { printable } from './printable.ts';
 import { badgeOf, gapsIn, lineOf, type Profile, profileOf } from './profile.ts';
 import { authorizedUrl, derivePsk, nodeCrypto } from './protocol.ts';
 import { beginWith, exitStatus, REPORT, toJson, toText, writeReport } from './report.ts';
-import { jsonLines, readableLines, runVectors } from './run-vectors.ts';
+import { jsonLines, listTasks, readableLines, runVectors } from './run-vectors.ts';
+import { traceLines } from './trace.ts';
 import type { Verdict } from './verdict.ts';
 
 const NODE_ID = 'judge';
@@ -44,6 +45,7 @@ async function judge(args: string[]): Promise<number> {
   const { connect, listen: listens, mqtt, command } = options;
   if (options.jsonl || options.text) return printLines(options);
   if (options.c) return printHeader(options);
+  if (options.trace !== undefined) return printTrace(options.trace);
   if (connect !== undefined) return finish(`hub at ${connect}`, await judgeHub(connect, options), options);
   if (listens) return finish('client', await judgeClient(options), options);
   if (mqtt !== undefined) return finish(`${mqtt} over MQTT`, await judgeOverMqtt(mqtt, options), options);
@@ -181,6 +183,17 @@ function printHeader({ only, profile }: Options): 0 {
   const unknown = only?.find((name) => !C_OPERATIONS.some((operation) => operation === name));
   if (unknown !== undefined) throw new CannotRun(`--c has no ${unknown}${didYouMean(unknown, C_OPERATIONS)}`);
   return print(cHeader(version, only, profile === undefined ? undefined : profileOf(profile)));
+}
+
+function printTrace(name: string): 0 {
+  const [task] = isTestName(name) ? listTasks([name]) : [];
+  const hasHandshake = task?.operation === 'handshake' || task?.operation === 'session';
+  const lines = hasHandshake ? traceLines(task!.test) : undefined;
+  if (lines === undefined)
+    throw new CannotRun(
+      `--trace expects a test with a handshake, such as handshake-12 or session-1, got ${name}`,
+    );
+  return print(`${lines.join('\n')}\n`);
 }
 
 function print(text: string): 0 {

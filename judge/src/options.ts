@@ -23,6 +23,11 @@ const OPTIONS = {
   },
   jsonl: { type: 'boolean', help: 'print every vector as one line of JSON, for your own test runner' },
   text: { type: 'boolean', help: 'print vectors for reading: a step a line, with long values cut' },
+  trace: {
+    type: 'string',
+    argument: 'NAME',
+    help: 'print what is computed in the handshake of a test, such as handshake-12, value by value',
+  },
   c: { type: 'boolean', help: 'print vectors and constants as a header of C, for your own tests' },
   only: {
     type: 'string',
@@ -93,6 +98,8 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
       Prints the vectors, one test a line.
   hub-protocol-judge --text [--only NAME,…] [--spec-only]
       Prints the vectors for reading, one step a line.
+  hub-protocol-judge --trace NAME
+      Prints the values of a handshake, token by token, to compare with yours.
   hub-protocol-judge --c [--only NAME,…] [--profile NAME]
       Prints vectors and constants as a header of C.
 
@@ -133,6 +140,8 @@ export interface Options {
   readonly jsonl: boolean;
   readonly text: boolean;
   readonly c: boolean;
+  /** The name of a test. */
+  readonly trace: string | undefined;
   readonly listen: boolean;
   readonly connect: string | undefined;
   /** The side under test over MQTT. */
@@ -171,14 +180,16 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     jsonl = false,
     text = false,
     c = false,
+    trace,
     only,
     report,
     verbose = false,
   } = values;
-  const modes = [listen, jsonl, text, c, connect !== undefined, mqtt !== undefined, command.length > 0];
+  const named = [connect, mqtt, trace].map((value) => value !== undefined);
+  const modes = [listen, jsonl, text, c, ...named, command.length > 0];
   if (modes.filter(Boolean).length !== 1) {
     throw new CannotRun(
-      'expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text and --c: see --help',
+      'expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text, --trace NAME and --c: see --help',
     );
   }
   if (mqtt !== undefined && mqtt !== 'client' && mqtt !== 'hub') {
@@ -198,6 +209,7 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     jsonl,
     text,
     c,
+    trace,
     listen,
     connect,
     mqtt,

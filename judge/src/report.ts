@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OPERATIONS } from './checks/checks.ts';
+import type { Difference } from './difference.ts';
 import {
   byPlainness,
   type Group,
@@ -137,21 +138,21 @@ function followersToLines(others: readonly Verdict[]): string[] {
 }
 
 function failureToLines({ name, comment, failure }: Verdict): string[] {
-  const { where, offset, expected, got, text } = failure!.difference;
-  const asText =
-    text === undefined
-      ? []
-      : [
-          `    expected ${text.expected}`,
-          `    got      ${text.got}`,
-          `             ${' '.repeat(text.caret)}^`,
-        ];
-  return [
-    `  ${name}${comment && ` (${comment})`}`,
-    `    ${where}${offset === undefined ? '' : `, differs at ${offset}`}`,
-    ...asText,
+  const { difference, wrongValue } = failure!;
+  const value = wrongValue === undefined ? [] : differenceToLines(wrongValue);
+  return [`  ${name}${comment && ` (${comment})`}`, ...value, ...differenceToLines(difference)];
+}
+
+function differenceToLines({ where, offset, expected, got, caret, text }: Difference): string[] {
+  const both = (expected: string, got: string, caret: number | undefined): string[] => [
     `    expected ${expected}`,
     `    got      ${got}`,
+    ...(caret === undefined ? [] : [`             ${' '.repeat(caret)}^`]),
+  ];
+  return [
+    `    ${where}${offset === undefined ? '' : `, differs at ${offset}`}`,
+    ...(text === undefined ? [] : both(text.expected, text.got, text.caret)),
+    ...both(expected, got, caret),
   ];
 }
 

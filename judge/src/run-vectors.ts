@@ -4,6 +4,7 @@ import { CHECKS, OPERATIONS } from './checks/checks.ts';
 import { start } from './difference.ts';
 import { applies, type Profile, readProfile } from './profile.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
+import { firstWrongValue, seenIn } from './trace.ts';
 import { readVectorFile, rulesOf, type Vector, vectorFiles } from './vectors.ts';
 import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
 
@@ -133,7 +134,7 @@ function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): V
   });
 }
 
-export function runVector(
+export async function runVector(
   { operation, type, file, test, notes }: Task,
   adapter: Adapter,
   isSpecOnly = false,
@@ -146,14 +147,38 @@ export function runVector(
   const isChoice = test.result === 'acceptable';
   const isRefusal = test.error !== undefined;
   const kind = { ...(isChoice && { isChoice }), ...(isRefusal && { isRefusal }) };
-  return runTest(
+  const traces: Trace[] = [];
+  const verdict = await runTest(
     { operation, name, file, tcId: test.tcId, comment: test.comment, notes, rules, size, ...kind },
     () =>
       CHECKS[type]!.check(own, async (request) => {
-        const response = await ask(adapter, request);
+        if (request.do === 'start' || request.do === 'open') traces.push({ request, entries: [] });
+        const { trace, ...response } = await ask(adapter, request);
+        if (Array.isArray(trace)) traces.at(-1)?.entries.push(...trace);
         return isSpecOnly ? withoutChoices(response, test) : response;
       }),
   );
+  return withWrongValue(verdict, test, traces);
+}
+
+/** What an adapter has traced since this request, which began a handshake or a session. */
+interface Trace {
+  readonly request: Fields;
+  readonly entries: Fields[];
+}
+
+/** A failure that is explained by the first wrong value of a trace, if one is wrong. */
+function withWrongValue(verdict: Verdict, test: Vector, traces: readonly Trace[]): Verdict {
+  const { failure } = verdict;
+  if (failure === undefined) return verdict;
+  for (const { request, entries } of traces.filter(({ entries }) => entries.length > 0)) {
+    const seen = seenIn(test, request);
+    const wrong = seen && firstWrongValue(seen, entries);
+    if (wrong === undefined) continue;
+    const causes = [`first wrong value: ${wrong.difference.where}. It is ${wrong.made}`];
+    return { ...verdict, failure: { ...failure, causes, wrongValue: wrong.difference } };
+  }
+  return verdict;
 }
 
 async function ask(adapter: Adapter, request: Fields): Promise<Fields> {

@@ -39,6 +39,8 @@ export interface Verdict extends TestCase {
   readonly reason?: string;
   readonly failure?: {
     readonly difference: Difference;
+    /** The first value that the adapter has traced and that is wrong. */
+    readonly wrongValue?: Difference;
     /** The known mistakes that explain the difference. */
     readonly causes: Causes;
     /** Whether something was accepted that must be refused. No mistake about correct input leads to that. */

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/flynn/noise"
 )
@@ -23,7 +24,12 @@ type HandshakeConfig struct {
 	StaticKey       []byte
 	EphemeralKey    []byte // nil: fresh random bytes
 	RemoteStaticKey []byte // public; of KKpsk0 only
+	Trace           Trace  // nil: none
 }
+
+// Trace gets the prologue, each new key k, and k, nonce and ad of each call of the cipher, for comparing two implementations.
+// They are secret, but for the prologue.
+type Trace func(values map[string]any)
 
 // Handshake is a Noise handshake of github.com/flynn/noise, held to what the protocol demands beyond that library: lengths,
 // which part of a message did not open, and that a failure is final.
@@ -48,7 +54,7 @@ func NewHandshake(c HandshakeConfig) (*Handshake, error) {
 		return nil, err
 	}
 	config := noise.Config{
-		CipherSuite:   noise.NewCipherSuite(x25519{noise.DH25519}, watched{cipher, h.opened}, noise.HashSHA256),
+		CipherSuite:   noise.NewCipherSuite(x25519{noise.DH25519}, watched{cipher, h.opened, c.Trace}, noise.HashSHA256),
 		Random:        rand.Reader,
 		Initiator:     c.Initiator,
 		Prologue:      c.Prologue,
@@ -73,6 +79,9 @@ func NewHandshake(c HandshakeConfig) (*Handshake, error) {
 	// Without the check, noise would take a PSK of no bytes for a handshake without one.
 	if len(c.PSK) != 32 || c.Pattern == KKpsk0 && len(c.RemoteStaticKey) != 32 {
 		return nil, ErrBadLength
+	}
+	if c.Trace != nil {
+		c.Trace(map[string]any{"prologue": c.Prologue})
 	}
 	h.state, err = noise.NewHandshakeState(config)
 	return h, err
@@ -242,18 +251,35 @@ func (x x25519) DH(private, public []byte) ([]byte, error) {
 type watched struct {
 	noise.CipherFunc
 	opened *int
+	trace  Trace
 }
 
 func (w watched) Cipher(key [32]byte) noise.Cipher {
-	return watchedCipher{w.CipherFunc.Cipher(key), w.opened}
+	if w.trace != nil {
+		w.trace(map[string]any{"k": key[:]})
+	}
+	return watchedCipher{w.CipherFunc.Cipher(key), w, key}
 }
 
 type watchedCipher struct {
 	noise.Cipher
-	opened *int
+	watched
+	key [32]byte
+}
+
+func (w watchedCipher) call(n uint64, ad []byte) {
+	if w.trace != nil {
+		w.trace(map[string]any{"k": w.key[:], "nonce": strconv.FormatUint(n, 10), "ad": bytes.Clone(ad)})
+	}
+}
+
+func (w watchedCipher) Encrypt(out []byte, n uint64, ad, plaintext []byte) []byte {
+	w.call(n, ad)
+	return w.Cipher.Encrypt(out, n, ad, plaintext)
 }
 
 func (w watchedCipher) Decrypt(out []byte, n uint64, ad, message []byte) ([]byte, error) {
+	w.call(n, ad)
 	plaintext, err := w.Cipher.Decrypt(out, n, ad, message)
 	if err == nil {
 		*w.opened++

@@ -24,6 +24,7 @@ type Config struct {
 	Suspects     map[string]bool   // the hubs whose pins are suspect: XXpsk2 tests them (P-114)
 	KeepPin      bool              // never replace a pin (P-115)
 	PinnedOnly   bool              // trust pinned hubs only (P-121)
+	Trace        Trace             // of the handshake; nil: none
 	KeyIsFresh   bool              // no hub has accepted the static key yet: warn before a pinned one sees it (P-122)
 }
 
@@ -215,7 +216,7 @@ func (s *Session) sendMessage1(psk []byte) []Event {
 	config := HandshakeConfig{
 		Initiator: true, Pattern: s.pattern, Suite: s.suite,
 		Prologue: Prologue(s.hello, s.offer, ProtocolName(s.pattern, s.suite)),
-		PSK:      psk, StaticKey: s.config.StaticKey, EphemeralKey: s.config.EphemeralKey,
+		PSK:      psk, StaticKey: s.config.StaticKey, EphemeralKey: s.config.EphemeralKey, Trace: s.config.Trace,
 	}
 	if s.pattern == KKpsk0 {
 		config.RemoteStaticKey = s.pin

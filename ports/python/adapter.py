@@ -19,6 +19,7 @@ from client_link import ClientLink, Keyring
 from connection_policy import ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession, HubSession
+from noise.state import CipherState, SymmetricState
 from question_scheduler import Scheduler
 
 warnings.simplefilter("ignore")  # noiseprotocol warns about fixed ephemeral keys, which vectors need
@@ -311,10 +312,43 @@ def attempt(operation):
         return {"error": f"raised {type(error).__name__}"}
 
 
+trace = []  # what Noise has computed since the last response
+
+
+def note(owner, name, fields, is_before=False):
+    """Lets the function of this name add to the trace what these fields are after it, or before it."""
+    function = getattr(owner, name)
+
+    def noting(state, *arguments):
+        if is_before:
+            trace.append(fields(state, *arguments))
+        result = function(state, *arguments)
+        if not is_before:
+            trace.append(fields(state))
+        return result
+
+    setattr(owner, name, noting)
+
+
+def note_noise():
+    prologue = lambda state, role, pattern, suite, prologue, *_: {"prologue": prologue}
+    note(protocol.Handshake, "__init__", prologue, is_before=True)
+    note(SymmetricState, "mix_hash", lambda state: {"h": state.h})
+    note(SymmetricState, "mix_key", lambda state: {"ck": state.ck, "k": state.cipher_state.k})
+    note(SymmetricState, "mix_key_and_hash", lambda state: {"ck": state.ck, "k": state.cipher_state.k})
+    for call in ["encrypt_with_ad", "decrypt_with_ad"]:
+        note(CipherState, call, lambda state, ad, *_: {"k": state.k, "nonce": state.n, "ad": ad}, is_before=True)
+
+
 def main():
+    note_noise()
     for line in sys.stdin.buffer:
         request = json.loads(line)
-        print(json.dumps({"id": request["id"], **attempt(lambda: respond(request))}), flush=True)
+        trace.clear()
+        response = {"id": request["id"], **attempt(lambda: respond(request))}
+        if trace:
+            response["trace"] = [in_hex(entry) for entry in trace]
+        print(json.dumps(response, default=str), flush=True)
 
 
 if __name__ == "__main__":

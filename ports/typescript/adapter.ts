@@ -5,6 +5,7 @@
 import { createInterface } from 'node:readline';
 import { inflateSync } from 'node:zlib';
 import { decodeBinary, encodeBinary } from '../../src/binary.ts';
+import type { Cipher } from '../../src/crypto/crypto.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import * as protocol from '../../src/index.ts';
 import * as parts from '../../src/parts.ts';
@@ -277,10 +278,46 @@ export function lineOf(response: Fields): string {
   });
 }
 
+/** The cryptography with notes of what Noise computes: h after each MixHash, ck after each HKDF, and each call of the AEAD. */
+export function tracing(crypto: protocol.CryptoProvider, trace: Fields[]): protocol.CryptoProvider {
+  const { sha256, hmacSha256, ciphers } = crypto;
+  const watched = (cipher: Cipher, k: string): Cipher => {
+    const noting = (name: 'seal' | 'open'): Cipher['open'] & Cipher['seal'] =>
+      ((nonce: Uint8Array, ad: Uint8Array, text: Uint8Array) => {
+        trace.push({ k, nonce: toHex(nonce), ad: toHex(ad) });
+        return cipher[name](nonce, ad, text);
+      }) as Cipher['open'] & Cipher['seal'];
+    return { seal: noting('seal'), open: noting('open') };
+  };
+  return {
+    ...crypto,
+    sha256(...parts) {
+      const hash = sha256(...parts);
+      if (parts[0]!.length === 32) trace.push({ h: toHex(hash) }); // h, and what is mixed into it
+      return hash;
+    },
+    hmacSha256(key, ...parts) {
+      const output = hmacSha256(key, ...parts);
+      if (parts[1]?.length === 1 && parts[1][0] === 1) trace.push({ ck: toHex(output) });
+      return output;
+    },
+    ciphers: Object.fromEntries(
+      Object.entries(ciphers).map(([name, cipher]) => [
+        name,
+        (key: Uint8Array) => watched(cipher!(key), toHex(key)),
+      ]),
+    ),
+  };
+}
+
 function main(): void {
-  const respond = createAdapter();
+  const trace: Fields[] = [];
+  const respond = createAdapter(tracing(nodeCrypto, trace));
   createInterface({ input: process.stdin }).on('line', (line) => {
-    process.stdout.write(`${lineOf(respond(JSON.parse(line)))}\n`);
+    const response = respond(JSON.parse(line));
+    process.stdout.write(
+      `${lineOf(trace.length === 0 ? response : { ...response, trace: trace.splice(0) })}\n`,
+    );
   });
 }
 

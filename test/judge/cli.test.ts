@@ -428,7 +428,7 @@ for (const [what, args, message] of [
   [
     'nothing to judge',
     [],
-    /expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text and --c/,
+    /expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text, --trace NAME and --c/,
   ],
   ['two things to judge', ['--listen', '--', 'x'], /expected one of/],
   ['a command without --', ['python3', 'adapter.py'], /unexpected python3: write -- before the command/],
@@ -460,6 +460,7 @@ for (const [what, path, message] of [
 for (const [what, args, message] of [
   ['an unknown option', ['--listne'], /--listne/],
   ['an unknown operation', ['--only', 'selekt', '--', 'x'], /no operation selekt: did you mean select\?/],
+  ['a trace of a test without a handshake', ['--trace', 'mqtt-topics-1'], /a test with a handshake, such as/],
   [
     'an identity that is missing',
     ['--listen', '--identity', '/nowhere.json'],

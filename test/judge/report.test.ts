@@ -77,6 +77,7 @@ test('finds the first byte in which hexadecimal strings differ', () => {
     offset: 8,
     expected: '…445566778899',
     got: '…44556677ff99',
+    caret: 9,
     whole: { expected: '00112233445566778899', got: '0011223344556677ff99' },
   });
 });
@@ -87,6 +88,7 @@ test('reports where a string ends too early', () => {
     offset: 1,
     expected: 'aabb',
     got: 'aa (ends)',
+    caret: 2,
   });
   assert.match(firstDifference('message', 'aa', 'aabb')!.expected, /\(ends\)/);
 });

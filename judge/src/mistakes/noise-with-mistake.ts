@@ -43,6 +43,12 @@ export class NoiseWithMistake {
     return this.key !== undefined;
   }
 
+  /** Its values, in hexadecimal: h, ck, and once there is a key k, with the number of messages under it. */
+  get state(): { readonly [field: string]: string } {
+    const [h, ck] = [bytesToHex(this.hash), bytesToHex(this.chainingKey)];
+    return this.key === undefined ? { h, ck } : { h, ck, k: bytesToHex(this.key), n: `${this.counter}` };
+  }
+
   /** GetHandshakeHash. */
   get handshakeHash(): Uint8Array {
     return this.hash;

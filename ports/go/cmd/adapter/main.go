@@ -28,6 +28,18 @@ type response map[string]any
 
 var errDeclined = errors.New("declined")
 
+// traced is what the port has computed since the last response.
+var traced []response
+
+func trace(values map[string]any) {
+	for name, value := range values {
+		if bytes, isBytes := value.([]byte); isBytes {
+			values[name] = hexBytes(bytes)
+		}
+	}
+	traced = append(traced, values)
+}
+
 // handler answers one operation, from the request's text.
 type handler func(request []byte) (response, error)
 
@@ -96,6 +108,9 @@ func main() {
 			answer = response{}
 		}
 		answer["id"] = request.ID
+		if traced != nil {
+			answer["trace"], traced = traced, nil
+		}
 		if err := out.Encode(answer); err != nil {
 			log.Fatal(err)
 		}

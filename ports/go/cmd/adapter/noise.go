@@ -26,6 +26,7 @@ func (c *connection) operate(request struct {
 			Pattern:   request.Pattern, Suite: request.Suite,
 			Prologue: request.Prologue, PSK: request.PSK,
 			StaticKey: request.StaticKey, EphemeralKey: request.EphemeralKey, RemoteStaticKey: request.RemoteStaticKey,
+			Trace: trace,
 		})
 		*c = connection{handshake: handshake}
 		return nil, err

@@ -86,6 +86,7 @@ func (c *client) open(request sessionRequest) error {
 		Suspects:   map[string]bool{},
 		PinnedOnly: request.Trust == "pinned-only",
 		KeyIsFresh: request.StaticKeyIsFresh,
+		Trace:      trace,
 	}
 	for nodeID, pin := range request.Pins {
 		config.Pins[nodeID] = pin

@@ -1,0 +1,379 @@
+/**
+ * The values of a handshake, token by token, and the first of an implementation's that differs: an adapter may add to its
+ * responses what its Noise has computed, as `trace`. vectors/README.md describes it.
+ */
+import type { Fields } from './adapter.ts';
+import { type Difference, firstDifference } from './difference.ts';
+import { dhKeysWith, NoiseWithMistake, preMessagesWith, type Side } from './mistakes/noise-with-mistake.ts';
+import {
+  buildPrologue,
+  bytesToHex,
+  cipherNameOf,
+  hexToBytes,
+  type JsonObject,
+  nodeCrypto,
+  PATTERNS,
+  type Pattern,
+  parseJson,
+  protocolName,
+  type Suite,
+  type Token,
+} from './protocol.ts';
+import type { Vector } from './vectors.ts';
+
+/** A handshake as one side sees it. All bytes are in hexadecimal. */
+export interface Seen {
+  readonly side: Side;
+  readonly pattern: Pattern;
+  readonly suite: Suite;
+  readonly prologue: string;
+  readonly psk: string;
+  /** Its private keys, and the other side's public key in KKpsk0. */
+  readonly staticKey: string;
+  readonly ephemeralKey: string;
+  readonly remoteStaticKey?: string | undefined;
+  readonly messages: readonly string[];
+  /** How many messages it seals and then opens afterwards. */
+  readonly sealed?: number;
+  readonly opened?: number;
+}
+
+/** One step of a handshake: a call of the AEAD, or values that are computed. */
+export interface Step {
+  readonly where: string;
+  /** What the values that are computed are made of. */
+  readonly made: string;
+  readonly isCall: boolean;
+  readonly fields: { readonly [field: string]: string };
+}
+
+const TAG = 16;
+const KEY = 32;
+const START = 'start';
+const OWNERS = { init: 'client', resp: 'hub' } as const;
+const KINDS = { s: 'static', e: 'ephemeral' } as const;
+const CALL = ['k', 'nonce', 'ad'];
+const COMPUTED = ['prologue', 'h', 'ck', 'k', 'n', 'send', 'receive'];
+
+const bytes = (hex: string): Uint8Array => hexToBytes(hex)!;
+
+/** Goes through a handshake as one side, whose keys are known, so that its own messages open as well. */
+class Walk {
+  readonly steps: Step[] = [];
+  readonly #seen: Seen;
+  readonly #noise: NoiseWithMistake;
+  readonly #own: { readonly s: Uint8Array; readonly e: Uint8Array };
+  readonly #theirs: { s?: Uint8Array; e?: Uint8Array } = {};
+
+  constructor(seen: Seen) {
+    const { side, pattern, suite, prologue, staticKey, ephemeralKey, remoteStaticKey } = seen;
+    this.#seen = seen;
+    this.#own = { s: bytes(staticKey), e: bytes(ephemeralKey) };
+    if (remoteStaticKey !== undefined) this.#theirs.s = bytes(remoteStaticKey);
+    this.#noise = new NoiseWithMistake({}, pattern, suite);
+    this.#compute(START, 'the protocol name: padded with zeros to 32 bytes, or hashed if it is longer');
+    this.#noise.mixHash(bytes(prologue));
+    this.#compute(START, 'MixHash(prologue)', { prologue });
+    for (const owner of preMessagesWith({}, pattern, side)) {
+      this.#noise.mixHash(owner === side ? nodeCrypto.x25519.publicKey(this.#own.s) : this.#theirs.s!);
+      this.#compute(START, `MixHash(the ${OWNERS[owner]}’s static key), a pre-message of KK`);
+    }
+  }
+
+  /** Goes on with a message. Returns false if it does not open. */
+  pass(message: Uint8Array, index: number): boolean {
+    const { side, pattern, psk } = this.#seen;
+    const isOwn = (index % 2 === 0) === (side === 'init');
+    let rest = message;
+    const take = (length: number): Uint8Array => {
+      const part = rest.slice(0, length);
+      rest = rest.slice(length);
+      return part;
+    };
+    for (const token of PATTERNS[pattern].messages[index]!) {
+      const where = `message ${index + 1}, ${token}`;
+      if (token === 'e') {
+        const key = take(KEY);
+        if (!isOwn) this.#theirs.e = key;
+        this.#noise.mixEphemeral(key);
+        this.#compute(where, 'MixHash(e) and then MixKey(e), as in every pattern with a psk');
+      } else if (token === 's') {
+        const key = this.#open(where, take(KEY + TAG));
+        if (key === undefined) return false;
+        if (!isOwn) this.#theirs.s = key;
+      } else if (token === 'psk') {
+        this.#noise.mixKeyAndHash(bytes(psk));
+        this.#compute(where, 'MixKeyAndHash(psk)');
+      } else if (!this.#mixShared(where, token)) return false;
+    }
+    return this.#open(`message ${index + 1}, payload`, rest) !== undefined;
+  }
+
+  /** Split, and the messages after it. */
+  end(): void {
+    const { side, sealed = 0, opened = 0 } = this.#seen;
+    const { sendKey, receiveKey } = this.#noise.split(side);
+    const [send, receive] = [bytesToHex(sendKey), bytesToHex(receiveKey)];
+    const made = 'HKDF(ck, no input): the client sends with the first key, and the hub with the second';
+    this.steps.push({ where: 'split', made, isCall: false, fields: { send, receive } });
+    for (let i = 0; i < sealed; i++) this.#call(`sealed message ${i + 1}`, send, `${i}`, '');
+    for (let i = 0; i < opened; i++) this.#call(`opened message ${i + 1}`, receive, `${i}`, '');
+  }
+
+  #compute(where: string, made: string, more: { [field: string]: string } = {}): void {
+    this.steps.push({ where, made, isCall: false, fields: { ...more, ...this.#noise.state } });
+  }
+
+  #call(where: string, k: string, nonce: string, ad: string): void {
+    this.steps.push({ where, made: '', isCall: true, fields: { k, nonce, ad } });
+  }
+
+  /** DecryptAndHash, which gives the values of EncryptAndHash as well. */
+  #open(where: string, sealed: Uint8Array): Uint8Array | undefined {
+    const { h, k, n } = this.#noise.state;
+    this.#call(where, k!, n!, h!);
+    const plaintext = this.#noise.decryptAndHash(sealed);
+    if (plaintext !== undefined) this.#compute(where, 'MixHash(the ciphertext with its tag)');
+    return plaintext;
+  }
+
+  #mixShared(where: string, token: Exclude<Token, 'e' | 's' | 'psk'>): boolean {
+    const [init, resp] = dhKeysWith({}, token);
+    const [mine, other] = this.#seen.side === 'init' ? [init, resp] : [resp, init];
+    try {
+      this.#noise.mixKey(nodeCrypto.x25519.sharedSecret(this.#own[mine], this.#theirs[other]!));
+    } catch {
+      return false; // a key of low order
+    }
+    this.#compute(where, `MixKey(X25519(the client’s ${KINDS[init]} key, the hub’s ${KINDS[resp]} key))`);
+    return true;
+  }
+}
+
+/** Every step of a handshake, as far as its messages open. */
+export function stepsOf(seen: Seen): Step[] {
+  const walk = new Walk(seen);
+  const all = PATTERNS[seen.pattern].messages.length;
+  const isWhole = seen.messages.slice(0, all).every((message, index) => walk.pass(bytes(message), index));
+  if (isWhole && seen.messages.length >= all) walk.end();
+  return walk.steps;
+}
+
+/** The handshake of a vector that this request, `start` or `open`, begins; `undefined` if it has none. */
+export function seenIn(test: Vector, request: Fields): Seen | undefined {
+  if (request.op === 'session') return seenInSession(test.steps as Fields[]);
+  const side = request.role === 'initiator' ? 'init' : 'resp';
+  const messages = ((test.messages ?? test.steps) as Fields[]).map(({ message }) => message);
+  const transport = (test.transport ?? []) as Fields[];
+  const sealed = transport.filter(({ from }) => from === side).length;
+  const all = messages.filter((message) => typeof message === 'string');
+  return { ...(request as unknown as Seen), side, messages: all, sealed, opened: transport.length - sealed };
+}
+
+/** The handshake of a session, from the envelopes that it gets and those that it has to write. */
+function seenInSession([open, ...steps]: readonly Fields[]): Seen | undefined {
+  const isHub = open!.role === 'hub';
+  const envelopes = steps.flatMap(({ text, events = [] }) => [
+    { isHubs: !isHub, ...envelopeIn(text) },
+    ...(events as Fields[]).map((event) => ({ isHubs: isHub, ...envelopeIn(event.text) })),
+  ]);
+  let [hello, offer, chosen]: (JsonObject | undefined)[] = [];
+  const messages: string[] = [];
+  for (const { isHubs, type, payload, noise } of envelopes) {
+    if (isHubs && type === 'hello' && offer === undefined) hello = payload;
+    if (isHubs && type === 'shake' && noise?.patterns !== undefined) offer ??= payload;
+    const isDue = isHubs === (messages.length % 2 === 1);
+    if (type !== 'shake' || typeof noise?.msg !== 'string' || !isDue || !hexToBytes(noise.msg)) continue;
+    if (messages.length === 0) chosen = noise;
+    messages.push(noise.msg);
+  }
+  if (hello === undefined || offer === undefined || chosen === undefined) return undefined;
+  const { pattern, suite } = chosen as { pattern: Pattern; suite: Suite };
+  const { staticKey, ephemeralKey, clientKey, pins, psks, psk: own } = open as { [field: string]: string };
+  const of = (keys: unknown): string | undefined => Object(keys)[String(hello.node_id)];
+  const psk = isHub
+    ? own
+    : (of(psks) ??
+      (steps.find((step) => step.do === 'psk' && step.error === undefined)?.psk as string | undefined));
+  const remote = pattern === 'XXpsk2' ? undefined : isHub ? clientKey : of(pins);
+  if (PATTERNS[pattern] === undefined) return undefined;
+  const keys = {
+    psk: psk!,
+    staticKey: staticKey!,
+    ephemeralKey: ephemeralKey!,
+    ...(remote && { remoteStaticKey: remote }),
+  };
+  if (!Object.values(keys).every(isKey) || (pattern === 'KKpsk0' && remote === undefined)) return undefined;
+  const prologue = bytesToHex(buildPrologue(hello, offer, protocolName(pattern, suite)));
+  return { side: isHub ? 'resp' : 'init', pattern, suite, prologue, ...keys, messages };
+}
+
+const isKey = (hex: unknown): boolean => typeof hex === 'string' && hexToBytes(hex)?.length === KEY;
+
+interface Envelope {
+  readonly type?: unknown;
+  readonly payload?: JsonObject;
+  readonly noise?: JsonObject | undefined;
+}
+
+function envelopeIn(text: unknown): Envelope {
+  try {
+    const { msg_type: type, payload } = parseJson(String(text)) as { [field: string]: JsonObject };
+    return { type, payload: payload!, noise: payload!.noise as JsonObject | undefined };
+  } catch {
+    return {};
+  }
+}
+
+/** A value of an implementation that is not what it has to be. */
+export interface WrongValue {
+  readonly difference: Difference;
+  /** What the right one is made of. */
+  readonly made: string;
+}
+
+/** A value, and the index of its step. */
+interface Found {
+  readonly value: string;
+  readonly at: number;
+}
+
+/** What is computed before a call of the AEAD, field by field, and the call. */
+interface Part {
+  readonly computed: { readonly [field: string]: readonly Found[] };
+  readonly call?: { readonly fields: Step['fields']; readonly at: number };
+}
+
+function partsOf(steps: readonly Step[]): Part[] {
+  const last: { [field: string]: string } = {};
+  const parts: Part[] = [];
+  let computed: { [field: string]: Found[] } = {};
+  for (const [at, { isCall, fields }] of steps.entries()) {
+    if (isCall) {
+      parts.push({ computed, call: { fields, at } });
+      computed = {};
+    } else {
+      for (const [field, value] of Object.entries(fields)) {
+        if (last[field] !== value) computed[field] = [...(computed[field] ?? []), { value, at }];
+        last[field] = value;
+      }
+    }
+  }
+  return [...parts, { computed }];
+}
+
+/**
+ * The first value of a trace that differs from what it has to be. A trace need not have every field, but of a field that it has,
+ * every value.
+ */
+export function firstWrongValue(seen: Seen, trace: readonly Fields[]): WrongValue | undefined {
+  const steps = stepsOf(seen);
+  const got = trace.flatMap(stepsIn);
+  const right = partsOf(steps);
+  const fields = [
+    ...new Set(got.filter(({ isCall }) => !isCall).flatMap((step) => Object.keys(step.fields))),
+  ];
+  for (const [index, { computed, call }] of partsOf(got).entries()) {
+    const due = right[index];
+    if (due === undefined) return undefined;
+    const wrong: { field: string; at: number; got: string | undefined }[] = [];
+    for (const field of fields) {
+      const all: readonly Found[] = due.computed[field] ?? [];
+      const theirs = computed[field] ?? [];
+      const [own, at] = aligned(all, theirs, all.filter(({ at }) => steps[at]!.where === START).length);
+      if (at >= 0 && (call !== undefined || at < theirs.length))
+        wrong.push({ field, at: own[at]!.at, got: theirs[at]?.value });
+    }
+    for (const field of CALL) {
+      const [value, theirs] = [due.call?.fields[field], call?.fields[field]];
+      if (due.call !== undefined && theirs !== undefined && value !== countOf(theirs, seen.suite))
+        wrong.push({ field, at: due.call.at, got: theirs });
+    }
+    const [first] = wrong.sort((a, b) => a.at - b.at);
+    if (first !== undefined) return wrongValue(steps, first.at, first.field, first.got);
+  }
+  return undefined;
+}
+
+/** The values that are due, without those of the start that a trace has left out, and the index of the first that differs. */
+function aligned(
+  all: readonly Found[],
+  theirs: readonly Found[],
+  early: number,
+): [own: readonly Found[], at: number] {
+  const from = (skipped: number): [readonly Found[], number] => {
+    const own = all.slice(skipped);
+    return [own, own.findIndex(({ value }, index) => value !== theirs[index]?.value)];
+  };
+  const missing = Math.min(early, Math.max(0, all.length - theirs.length));
+  const ways = [missing, ...Array(early + 1).keys()].map(from);
+  const reach = ([own, at]: [readonly Found[], number]): number => (at < 0 ? own.length + 1 : at);
+  return ways.sort((a, b) => reach(b) - reach(a))[0]!;
+}
+
+/** An entry of a trace: a call of the AEAD, or what was computed, or first the one and then the other. */
+function stepsIn(entry: Fields): Step[] {
+  const isCall = entry?.nonce !== undefined || entry?.ad !== undefined;
+  const pick = (names: readonly string[]): Step['fields'] =>
+    Object.fromEntries(
+      names.filter((name) => entry?.[name] !== undefined).map((name) => [name, `${entry[name]}`]),
+    );
+  const step = { where: '', made: '' };
+  const computed = pick(COMPUTED.filter((name) => !(isCall && name === 'k')));
+  return [
+    ...(isCall ? [{ ...step, isCall, fields: pick(CALL) }] : []),
+    { ...step, isCall: false, fields: computed },
+  ];
+}
+
+/** A nonce as a number, which a trace may give as its 12 bytes. Other bytes than those of a number stay as they are. */
+function countOf(value: string, suite: Suite): string {
+  if (!/^0{8}[\da-f]{16}$/.test(value)) return value;
+  const digits = bytes(value.slice(8));
+  if (cipherNameOf(suite) === 'ChaChaPoly') digits.reverse();
+  return BigInt(`0x${bytesToHex(digits)}`).toString();
+}
+
+function wrongValue(steps: readonly Step[], at: number, field: string, got: string | undefined): WrongValue {
+  const { fields, made } = steps[at]!;
+  const difference = firstDifference(named(steps[at]!, field), fields[field], got)!;
+  const same = steps.flatMap((step) =>
+    Object.entries(step.fields).flatMap(([other, value]) =>
+      other.length <= 2 && value === got ? [named(step, other)] : [],
+    ),
+  );
+  const is = steps[at]!.isCall ? MADE_OF[field]! : made;
+  return { difference, made: same.length === 0 ? is : `${is}. What came instead is ${same[0]}` };
+}
+
+/** What the values of a call are made of. */
+const MADE_OF: { readonly [field: string]: string } = {
+  k: 'the key of the last MixKey or MixKeyAndHash, and after Split that of the direction',
+  nonce: 'the number of calls with this key so far',
+  ad: 'h before the call, and after Split nothing',
+};
+
+const named = ({ where, isCall }: Step, field: string): string =>
+  `${field} ${isCall ? 'of the AEAD in' : 'after'} ${where}`;
+
+/** The values of the handshake of a vector, one a line, for comparing by eye or with diff; `undefined` if it has none. */
+export function traceLines(test: Vector): string[] | undefined {
+  const seen = seenIn(test, requestOf(test));
+  if (seen === undefined) return undefined;
+  const last: { [field: string]: string } = {};
+  return stepsOf(seen).flatMap((step) =>
+    Object.entries(step.fields).flatMap(([field, value]) => {
+      if (!step.isCall && last[field] === value) return [];
+      if (!step.isCall) last[field] = value;
+      return [`${named(step, field)}: ${value}`];
+    }),
+  );
+}
+
+/** The request that begins the handshake of a vector, as the client if both sides have one. */
+function requestOf(test: Vector): Fields {
+  if (test.initStatic === undefined) return { ...test, op: test.psk === undefined ? 'session' : 'handshake' };
+  const { initStatic: staticKey, initEphemeral: ephemeralKey, respStaticPublic } = test;
+  const remoteStaticKey = test.pattern === 'KKpsk0' ? respStaticPublic : undefined;
+  return { ...test, op: 'handshake', role: 'initiator', staticKey, ephemeralKey, remoteStaticKey };
+}
