@@ -246,11 +246,6 @@ const libraryForDevices: Plugin = {
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
     onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
-    onLoad({ filter: /\/src\/wire\/growing-text\.ts$/ }, () => ({
-      contents: `import { FrameJoiner } from './frame-joiner.ts';
-        export function frameJoiner(maxMessage, readBinary) { return new FrameJoiner(maxMessage, readBinary); }`,
-      resolveDir: root('src/wire'),
-    }));
   },
 };
 

@@ -19,20 +19,20 @@ export class Assistant {
   /** Hubs keep their clients apart by a namespace in the session ids that they return. */
   readonly #namespace: string = Math.random().toString(16).slice(2, 10);
   readonly #answer: (utterance: string) => string | Promise<string>;
-  readonly #later: (sealing: Promise<() => Uint8Array[]>) => void;
+  readonly #later: (sealing: Promise<() => Uint8Array[]>, request: JsonObject) => void;
   readonly #isAlone: boolean;
   /** The session of requests that declare none, from the client's HELLO. */
   #sessionId = 'unknown';
 
   /**
    * @param answer - answers an utterance, at once or later (default: repeats it)
-   * @param later - sends what the function returns that a later answer resolves to, or deals with the error
+   * @param later - sends what the function returns that a later answer resolves to, or deals with the error; `request` is kept until then
    * @param isAlone - whether nobody else answers: what is no utterance is then denied or returned, too
    */
   constructor(
     session: HubSession,
     answer: (utterance: string) => string | Promise<string> = (utterance) => `You said: ${utterance}`,
-    later: (sealing: Promise<() => Uint8Array[]>) => void = () => {},
+    later: (sealing: Promise<() => Uint8Array[]>, request: JsonObject) => void = () => {},
     isAlone: boolean = true,
   ) {
     this.#session = session;
@@ -67,7 +67,12 @@ export class Assistant {
     if (utterance === undefined) return this.#emit('complete_intent_failure', {}, payload);
     const answer: string | PromiseLike<string> | undefined = this.#answer(utterance);
     if (typeof answer !== 'object' || typeof answer?.then !== 'function') return this.#speak(answer, payload);
-    this.#later(Promise.resolve(answer).then((text) => () => this.#speak(text, payload)));
+    const { context = {} } = payload;
+    const kept = { context };
+    this.#later(
+      Promise.resolve(answer).then((text) => () => this.#speak(text, kept)),
+      kept,
+    );
     return [];
   }
 

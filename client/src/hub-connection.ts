@@ -8,8 +8,9 @@ import {
   RemoteError,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
+import { Account, costOf, type Entry, type Holding, Joining, weightOf } from './account.ts';
 import { Assistant } from './assistant.ts';
-import { budgetOf } from './budget.ts';
+import { type Budget, budgetOf } from './budget.ts';
 import { tooManyValues } from './values.ts';
 
 /** The options of a hub over any transport. */
@@ -43,13 +44,19 @@ export interface ServedOptions {
    */
   onFault?: ((error: unknown) => void) | undefined;
   /**
-   * How many bytes a message of a client may have outside of its strings, which is what its values take (default
-   * 1 MiB). One with more is `dropped` before anything reads it.
+   * About how much memory clients can make the hub take, in bytes, from 1 MiB to 1 GiB (default 256 MiB): with messages that are not complete,
+   * answers that they do not read or that your program has not given yet. Beyond it, the access key that holds most loses its largest connection,
+   * with the close code 1013. A message may have half of it, and at most 32 MiB.
+   */
+  maxMemory?: number | undefined;
+  /**
+   * How many bytes a message of a client may have outside of its strings, which is what its values take (default a 64th of `maxMemory`, at
+   * most 1 MiB). One with more is `dropped` before anything reads it.
    */
   maxValues?: number | undefined;
   /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
   handshakeTimeout?: number | undefined;
-  /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own). */
+  /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own, and that of `maxMemory`). */
   session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
 }
 
@@ -104,12 +111,26 @@ export interface HubConnection {
 export interface Line {
   write(data: string | Uint8Array): void;
   /** Closes the transport. It then calls `closed` of the connection. */
-  close(code: number): void;
+  close(code: number, reason?: string): void;
   /** Ends the transport without a farewell. It then calls `closed` of the connection. */
   cut(): void;
+  /** What was written and has not left, in bytes. */
+  unsent(): number;
+}
+
+/** What the connections of a hub share. */
+export interface Shared {
+  readonly options: ServedOptions;
+  readonly budget: Budget;
+  readonly account: Account;
 }
 
 const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
+/** So much may wait in front of a farewell, in bytes. */
+const LITTLE = 65_536;
+const MAX_MEMORY = 256 * 2 ** 20; // bytes
+/** RFC 6455, section 7.4, and the registry of IANA: try again later. */
+const TRY_AGAIN_LATER = 1013;
 
 /** @throws LocalError `bad-argument` for a promise */
 function assertNow(name: string, returned: unknown): void {
@@ -130,9 +151,14 @@ function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }
   return new HubSession({ ...session, ...own });
 }
 
-/** @throws LocalError if no client could be served with these options, as HubSession throws it */
-export function assertServes(options: ServedOptions): void {
+/** @throws LocalError if no client could be served with these options, as HubSession throws it; `bad-argument` */
+export function share(given: ServedOptions): Shared {
+  const { maxMemory = MAX_MEMORY, maxValues } = given;
+  const budget = budgetOf({ maxMemory, maxValues });
+  const session = { ...given.session, maxMessage: given.session?.maxMessage ?? budget.message };
+  const options = { ...given, session };
   sessionOf({ psk: new Uint8Array(32) }, options);
+  return { options, budget, account: new Account(maxMemory) };
 }
 
 /** A connection, with what its transport calls. */
@@ -143,7 +169,9 @@ export class ServedConnection implements HubConnection {
   readonly #session: HubSession;
   readonly #onEvent: NonNullable<ServedOptions['onEvent']>;
   readonly #deadline: NodeJS.Timeout;
-  readonly #maxValues: number;
+  readonly #shared: Shared;
+  readonly #held: Entry;
+  readonly #joining: Joining;
   #isReady = false;
   #isOlder = false;
   #isOver = false;
@@ -154,11 +182,12 @@ export class ServedConnection implements HubConnection {
    * Serves a connection, or refuses it.
    * @param accessKey - what the client says it is; `undefined` if it does not say
    */
-  static of(accessKey: string | undefined, options: ServedOptions, line: Line): ServedConnection | undefined {
+  static of(accessKey: string | undefined, shared: Shared, line: Line): ServedConnection | undefined {
+    const { options } = shared;
     try {
       const client = accessKey === undefined ? undefined : clientOf(accessKey, options);
       if (accessKey !== undefined && client !== undefined)
-        return new ServedConnection(accessKey, client, options, line);
+        return new ServedConnection(accessKey, client, shared, line);
       line.close(1008);
       const message =
         accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
@@ -170,13 +199,16 @@ export class ServedConnection implements HubConnection {
     return undefined;
   }
 
-  private constructor(accessKey: string, client: HubClient, options: ServedOptions, line: Line) {
-    const { handshakeTimeout = HANDSHAKE_TIMEOUT } = options;
+  private constructor(accessKey: string, client: HubClient, shared: Shared, line: Line) {
+    const { options, account } = shared;
+    const { handshakeTimeout = HANDSHAKE_TIMEOUT, session } = options;
     this.accessKey = accessKey;
     this.#options = options;
     this.#line = line;
     this.#session = sessionOf(client, options);
-    this.#maxValues = budgetOf(options).values;
+    this.#shared = shared;
+    this.#joining = new Joining(session!.maxMessage!);
+    this.#held = account.open(accessKey, { unsent: () => line.unsent(), end: () => this.#drop() });
     this.#onEvent = this.#listener();
     this.#deadline = setTimeout(() => {
       if (!this.#isReady) line.cut();
@@ -209,6 +241,7 @@ export class ServedConnection implements HubConnection {
     if (this.#isOver) return;
     this.#handle(() => {
       const events = this.#session.receive(data);
+      if (typeof data !== 'string') this.#join(data, events);
       // The session ignores a HANDSHAKE without `noise`.
       const isIgnored = this.#before === 'awaiting-message-1' && this.#session.state === this.#before;
       if (isIgnored && JSON.parse(String(data)).msg_type === 'shake') this.#isOlder = true;
@@ -219,8 +252,34 @@ export class ServedConnection implements HubConnection {
   /** The transport has ended. */
   closed(code?: number): void {
     clearTimeout(this.#deadline);
+    this.#shared.account.close(this.accessKey, this.#held);
     this.#handle(() => this.#session.closed(code));
     this.#isOver = true;
+  }
+
+  /** @param bytes - what the transport holds of a message that is not complete */
+  arriving(bytes: number): void {
+    this.#hold('arriving', bytes);
+  }
+
+  #hold(what: Holding, bytes: number): void {
+    if (!this.#isOver) this.#held.set(what, bytes);
+  }
+
+  /** A transport message has come: the session keeps it, unless it completes a message. */
+  #join(data: Uint8Array, events: readonly HubSessionEvent[]): void {
+    const isWhole = events.some(({ type }) => type === 'message' || type === 'dropped' || type === 'hello');
+    if (isWhole) this.#joining.end();
+    this.#hold('partial', isWhole ? 0 : this.#joining.add(data.length));
+  }
+
+  /** This connection holds most, and the hub has no memory for it. The session frees at once what it holds. */
+  #drop(): void {
+    const reason = 'this hub has no memory for what the client makes it hold';
+    this.#handle(() => this.#session.closed({ code: TRY_AGAIN_LATER, reason }));
+    this.#isOver = true;
+    this.#line.close(TRY_AGAIN_LATER, reason);
+    if (this.#line.unsent() > LITTLE) this.#line.cut(); // nobody reads the farewell
   }
 
   /** The hub's own code has thrown an error: it ends this connection, and no other. */
@@ -234,8 +293,14 @@ export class ServedConnection implements HubConnection {
 
   #write(seal: (session: HubSession) => Uint8Array[]): boolean {
     if (this.state !== 'ready') return false;
-    for (const data of seal(this.#session)) this.#line.write(data);
+    for (const data of seal(this.#session)) this.#send(data);
     return true;
+  }
+
+  #send(data: string | Uint8Array): void {
+    if (this.#isOver) return;
+    this.#line.write(data);
+    this.#hold('unsent', this.#line.unsent());
   }
 
   #handle(input: () => HubSessionEvent[]): void {
@@ -251,14 +316,14 @@ export class ServedConnection implements HubConnection {
   }
 
   #carryOut(event: HubSessionEvent): void {
-    if (event.type === 'transmit') this.#line.write(event.data);
+    if (event.type === 'transmit') this.#send(event.data);
     else if (event.type === 'close') this.#line.close(event.code);
     else if (event.type === 'pin') this.#pin(event.key);
     else {
       if (event.type === 'ready') this.#isReady = true;
       if (event.type === 'ended') this.#refused(event.error);
       const isText = event.type === 'message' && event.kind === 'json';
-      this.#onEvent((isText && tooManyValues(event.text, this.#maxValues)) || event, this);
+      this.#onEvent((isText && tooManyValues(event.text, this.#shared.budget.values)) || event, this);
     }
   }
 
@@ -312,13 +377,18 @@ export class ServedConnection implements HubConnection {
     const assistant = new Assistant(
       this.#session,
       answer && ((utterance) => answer(utterance, this)),
-      (sealing) => {
-        sealing.then((seal) => this.#write(seal)).catch((error) => this.#fail(error));
+      (sealing, request) => {
+        const weight = costOf(weightOf(request));
+        this.#held.add('answers', weight);
+        sealing
+          .finally(() => this.#held.add('answers', -weight))
+          .then((seal) => this.#write(seal))
+          .catch((error) => this.#fail(error));
       },
       onEvent === undefined,
     );
     return (event) => {
-      for (const data of assistant.handle(event)) this.#line.write(data);
+      for (const data of assistant.handle(event)) this.#send(data);
     };
   }
 }

@@ -4,7 +4,14 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LocalError, readAuthorization } from 'hub-protocol';
-import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { costOf } from './account.ts';
+import {
+  type HubConnection,
+  ServedConnection,
+  type ServedOptions,
+  type Shared,
+  share,
+} from './hub-connection.ts';
 import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
 import { keepAlive } from './ws.ts';
 import ws from './ws-on-node.cts';
@@ -76,7 +83,9 @@ export interface HubServer extends Hub {
 type Socket = Parameters<typeof keepAlive>[0] & {
   readonly bufferedAmount?: number;
   send(data: string | Uint8Array): void;
-  close(code?: number): void;
+  close(code?: number, reason?: string): void;
+  /** The socket below. */
+  readonly _socket?: { on(event: 'data', listener: (piece: Uint8Array) => void): unknown } | null;
   on(event: 'message', listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => void): unknown;
   on(event: 'close', listener: (code: number) => void): unknown;
 };
@@ -86,8 +95,8 @@ const SERVER_OPTIONS = { ...OPTIONS, tls: CERTIFICATE, port: PORT, host: HOST };
 
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
 const MAX_PAYLOAD = 256 * 1024;
-/** A client for which more bytes than this wait does not read them. It is twice the longest message. */
-const MAX_BUFFERED = 64 * 2 ** 20;
+/** How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. */
+const MAX_PIECES = { maxFragments: 64, maxBufferedChunks: 1024 };
 /** How long a peer may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 5000;
 
@@ -103,10 +112,11 @@ export function createHub(options: WebSocketHubOptions): Hub {
 }
 
 function makeHub(options: WebSocketHubOptions): Hub {
-  assertServes(options);
+  const shared = share(options);
   const { maxConnections = 1000 } = options;
   const limits = {
     maxPayload: MAX_PAYLOAD,
+    ...MAX_PIECES,
     closeTimeout: CLOSE_TIMEOUT,
     allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
   };
@@ -131,7 +141,7 @@ function makeHub(options: WebSocketHubOptions): Hub {
         return;
       }
       sockets.handleUpgrade(request, socket, head, (accepted) => {
-        const connection = serve(accepted, readAuthorization(request.url!)?.accessKey, options);
+        const connection = serve(accepted, readAuthorization(request.url!)?.accessKey, shared, options);
         if (connection === undefined) return;
         connections.add(connection);
         accepted.on('close', () => connections.delete(connection));
@@ -194,26 +204,49 @@ export function serveSocket(
   accessKey: string | undefined,
   options: WebSocketHubOptions,
 ): HubConnection | undefined {
-  return serve(socket, accessKey, readHubOptions(options, OPTIONS));
+  const given = readHubOptions(options, OPTIONS);
+  const shared = sharedBy.get(options) ?? share(given);
+  sharedBy.set(options, shared);
+  return serve(socket, accessKey, shared, given);
 }
+
+/** The connections that are served with the same object of options share their memory. */
+const sharedBy = new WeakMap<WebSocketHubOptions, Shared>();
 
 function serve(
   socket: Socket,
   accessKey: string | undefined,
-  options: WebSocketHubOptions,
+  shared: Shared,
+  { pingEvery }: WebSocketHubOptions,
 ): HubConnection | undefined {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
-  const connection = ServedConnection.of(accessKey, options, {
+  let waiting = 0; // messages, at most
+  const connection = ServedConnection.of(accessKey, shared, {
     write(data) {
-      if ((socket.bufferedAmount ?? 0) > MAX_BUFFERED) socket.terminate();
-      else socket.send(data);
+      waiting++;
+      socket.send(data);
     },
-    close: (code) => socket.close(code),
+    close: (code, reason) => socket.close(code, reason),
     cut: () => socket.terminate(),
+    unsent() {
+      const { bufferedAmount = 0 } = socket;
+      if (bufferedAmount === 0) waiting = 0;
+      return Math.max(bufferedAmount, costOf(0) * waiting);
+    },
   });
   if (connection === undefined) return undefined;
-  keepAlive(socket, options.pingEvery);
-  socket.on('message', (data, isBinary) => connection.receive(isBinary ? (data as Buffer) : data.toString()));
+  keepAlive(socket, pingEvery);
+  let arrived = 0; // since the last whole message, in bytes
+  const arrive = (bytes: number): void => {
+    arrived = bytes;
+    connection.arriving(bytes);
+  };
+  socket._socket?.on('data', (piece) => arrive(arrived + costOf(piece.length)));
+  socket.on('pong', () => arrived <= costOf(0) && arrive(0)); // or the bytes of a message came with it
+  socket.on('message', (data, isBinary) => {
+    arrive(0);
+    connection.receive(isBinary ? (data as Buffer) : data.toString());
+  });
   socket.on('close', (code) => connection.closed(code));
   connection.start();
   return connection;

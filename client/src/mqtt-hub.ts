@@ -4,8 +4,8 @@
  */
 import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import mqtt, { type MqttClient } from 'mqtt';
-import { budgetOf } from './budget.ts';
-import { assertServes, type HubConnection, ServedConnection, type ServedOptions } from './hub-connection.ts';
+import { costOf } from './account.ts';
+import { type HubConnection, ServedConnection, type ServedOptions, share } from './hub-connection.ts';
 import { limitPackets } from './limit-packets.ts';
 import { FUNCTION, readHubOptions, TEXT, TIME } from './read-hub-options.ts';
 import { readAuthority } from './read-options.ts';
@@ -74,7 +74,7 @@ interface Peer {
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const given = readHubOptions(options, OPTIONS);
-  assertServes(given);
+  const shared = share(given);
   const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000, onLost } = given;
   const { url, ca: authority, ...account } = readOptions(broker, 'broker', ACCOUNT);
   const ca = readAuthority(authority, 'broker.ca');
@@ -97,10 +97,16 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = (accessKey: string): void => {
     const end = (): void => forget(accessKey);
-    const served = ServedConnection.of(accessKey, given, {
+    let unsent = 0;
+    const served = ServedConnection.of(accessKey, shared, {
+      unsent: () => unsent,
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
-        connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 });
+        const cost = costOf(payload.length);
+        unsent += cost;
+        connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 }, () => {
+          unsent -= cost;
+        });
       },
       close: end,
       cut: end,
@@ -129,7 +135,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       connectTimeout: ANSWER_TIMEOUT,
     };
     connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
-    limitPackets(connection, budgetOf().packet, true);
+    limitPackets(connection, shared.budget.packet, true);
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
     connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows

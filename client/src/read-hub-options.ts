@@ -37,7 +37,7 @@ export const CERTIFICATE: Kind = optional('key and cert, both as PEM', (value) =
   return Boolean(key && cert);
 });
 
-/** The session reads the first two, and what is in the last. */
+/** The session reads the first two, and what is in the last. The budget reads its own two. */
 const SERVED: Kinds<ServedOptions> = {
   nodeId: ANY,
   staticKey: ANY,
@@ -50,7 +50,8 @@ const SERVED: Kinds<ServedOptions> = {
   onPinned: FUNCTION,
   onRefused: FUNCTION,
   onFault: FUNCTION,
-  maxValues: COUNT,
+  maxMemory: ANY,
+  maxValues: ANY,
   handshakeTimeout: TIME,
   session: ANY,
 };

@@ -14,8 +14,7 @@ import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import type { Pattern } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
-import type { FrameJoiner, Reassembled } from '../wire/frame-joiner.ts';
-import { frameJoiner } from '../wire/growing-text.ts';
+import { FrameJoiner, type Reassembled } from '../wire/frame-joiner.ts';
 import type { Json } from '../wire/json.ts';
 import { countFrames, frameAt, type MessageKind } from '../wire/markers.ts';
 import { readJson } from '../wire/parse-json.ts';
@@ -74,7 +73,7 @@ export class Channel<State extends string, Event extends { readonly type: string
     side: Side<State>,
   ) {
     if (readBinary !== undefined) assertFunction(readBinary, 'readBinary');
-    this.frames = frameJoiner(maxMessage, readBinary);
+    this.frames = new FrameJoiner(maxMessage, readBinary);
     this.maxFrame = assertSize(maxFrame, 'maxFrame', MAX_MESSAGE);
     this.inPlace = assertFlag(inPlace, 'inPlace');
     this.state = initial;

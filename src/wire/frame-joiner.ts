@@ -97,7 +97,7 @@ export class FrameJoiner {
     if (kind === undefined) throw errors.chunkWithoutStart();
     this.length += payload.length;
     if (this.length > this.maxMessage) this.destroy();
-    else this.keep(kind, payload, this.length);
+    else this.keep(payload, this.length);
     if (marker !== MARKER_FINAL) return undefined;
 
     const { length } = this;
@@ -116,7 +116,7 @@ export class FrameJoiner {
    * Keeps a chunk of the open message.
    * @param end - its end in the message
    */
-  protected keep(_kind: MessageKind, payload: Bytes, end: number): void {
+  private keep(payload: Bytes, end: number): void {
     if (end > this.kept.length) {
       const double = 2 * this.kept.length;
       // A buffer of nearly the maximum becomes the maximum, to avoid another copy for a few bytes.
@@ -130,7 +130,7 @@ export class FrameJoiner {
   }
 
   /** Ends the open message. */
-  protected finish(kind: MessageKind, length: number): Reassembled {
+  private finish(kind: MessageKind, length: number): Reassembled {
     const { kept } = this;
     this.kept = EMPTY;
     // Nothing is kept of a message that is too long, and a view must not reach beyond its array: Espruino would read on.
@@ -147,7 +147,7 @@ export class FrameJoiner {
 }
 
 /** The event for JSON of this length in bytes; without a text, it was not UTF-8. */
-export function delivered(text: string | undefined, length: number): Reassembled {
+function delivered(text: string | undefined, length: number): Reassembled {
   if (text === undefined) return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };
   return { type: 'message', kind: 'json', text };
 }

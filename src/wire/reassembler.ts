@@ -5,8 +5,7 @@ import { assertBytes, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { opaque } from '../opaque.ts';
-import type { FrameJoiner, Reassembled } from './frame-joiner.ts';
-import { frameJoiner } from './growing-text.ts';
+import { FrameJoiner, type Reassembled } from './frame-joiner.ts';
 
 /** The options of a Reassembler. */
 export interface ReassemblerOptions {
@@ -39,7 +38,7 @@ export class Reassembler {
   /** @throws LocalError `bad-argument` */
   constructor(options: ReassemblerOptions = {}) {
     const { maxMessage } = readOptions(options, 'options', { maxMessage: true });
-    this.frames = frameJoiner(maxMessage);
+    this.frames = new FrameJoiner(maxMessage);
     hideFields(this);
   }
 

@@ -271,6 +271,8 @@ for (const [name, begin] of [
       ['handshakeTimeout', '10', 3e9, -1, null],
       ['pingEvery', 0, 3e9],
       ['maxConnections', '5', Number.NaN, -1, 0.5],
+      ['maxMemory', '5', Number.NaN, 2 ** 20 - 1],
+      ['maxValues', '5', -1],
       ['clients', undefined, null, {}],
       ...['answer', 'onEvent', 'onPinned', 'onRefused', 'onFault'].map((each) => [each, 'x'] as const),
       ...(name !== 'serveHub'
@@ -904,9 +906,11 @@ function doneWith(accessKey: string | undefined, options: object, bufferedAmount
 
 test('a client that does not read what it is sent ends before it fills the memory of the hub', () => {
   const served = ['send', 'send', 'kiosk-7', 'terminate'];
-  assert.equal(doneWith('kiosk-7', {}), served);
-  assert.equal(doneWith('kiosk-7', {}, 64 * 2 ** 20), served);
-  assert.equal(doneWith('kiosk-7', {}, 64 * 2 ** 20 + 1), ['terminate', 'terminate', 'kiosk-7', 'terminate']);
+  const [unsent, maxMemory] = [2 ** 20, 2 ** 20];
+  assert.equal(doneWith('kiosk-7', { maxMemory }), served);
+  assert.equal(doneWith('kiosk-7', { maxMemory }, unsent), served);
+  const ended = ['send', 'close 1013', 'terminate', 'kiosk-7', 'terminate'];
+  assert.equal(doneWith('kiosk-7', { maxMemory }, unsent + 1), ended);
 });
 
 test('a hub closes the socket of a client that it does not know, and cuts it if its own code fails', () => {

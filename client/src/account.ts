@@ -1,0 +1,176 @@
+/**
+ * Who holds how much memory, sans I/O: in a hub its clients by their access keys, in a client its hub. Limits of single messages do not bound
+ * the sum. What is held is counted as it lies in memory.
+ */
+import { type Json, JsonNumber } from 'hub-protocol';
+
+/** What can grow, by what makes it grow. */
+export const HOLDINGS = [
+  'arriving', // a message of a WebSocket
+  'partial', // a message in the transport messages that have come of it
+  'unsent', // what the peer does not read
+  'answers', // requests for which the hub's program has no answer yet
+] as const;
+export type Holding = (typeof HOLDINGS)[number];
+
+/** What a piece costs at least, in bytes: its object, and its place in a list. */
+const LEAST_PIECE = 256;
+
+/** @param length - in bytes */
+export function costOf(length: number): number {
+  return Math.max(length, LEAST_PIECE);
+}
+
+/** What a value costs, in bytes. */
+const VALUE = 32;
+
+/** What parsed JSON costs, in bytes. */
+export function weightOf(json: Json | undefined): number {
+  const values = [json];
+  let weight = 0;
+  for (let value = values.pop(); value !== undefined; value = values.pop()) {
+    weight += VALUE;
+    if (typeof value === 'string') weight += 2 * value.length;
+    else if (value instanceof JsonNumber) weight += VALUE + value.token.length;
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        weight += Array.isArray(value) ? 0 : VALUE + name.length;
+        values.push(member as Json);
+      }
+    }
+  }
+  return weight;
+}
+
+/** A connection, as far as an account needs it. */
+export interface Holder {
+  /** What was written and has not left, in bytes: it becomes less without a word. */
+  unsent(): number;
+  /** It holds most, and all together hold too much. */
+  end(): void;
+}
+
+/** What one connection holds. */
+export class Entry {
+  readonly #amounts = new Map<Holding, number>();
+  readonly #changed: (by: number) => void;
+  readonly holder: Holder;
+  /** In bytes. */
+  total = 0;
+
+  constructor(holder: Holder, changed: (by: number) => void) {
+    this.holder = holder;
+    this.#changed = changed;
+  }
+
+  /** @param bytes - what is held of it now */
+  set(what: Holding, bytes: number): void {
+    const by = bytes - (this.#amounts.get(what) ?? 0);
+    this.#amounts.set(what, bytes);
+    this.total += by;
+    this.#changed(by);
+  }
+
+  /** @param bytes - what is held of it in addition, or less */
+  add(what: Holding, bytes: number): void {
+    this.set(what, (this.#amounts.get(what) ?? 0) + bytes);
+  }
+}
+
+/** The connections with one key. */
+interface Party {
+  readonly entries: Set<Entry>;
+  total: number;
+}
+
+/** All connections of a hub, or the one of a client. */
+export class Account {
+  readonly #maxMemory: number;
+  #isRelieving = false;
+  /** All that name no known key are one. */
+  readonly #parties = new Map<string | undefined, Party>();
+  #total = 0;
+
+  /** @param maxMemory - in bytes */
+  constructor(maxMemory: number) {
+    this.#maxMemory = maxMemory;
+  }
+
+  /** @param key - of the client, if it is known */
+  open(key: string | undefined, holder: Holder): Entry {
+    const party = this.#parties.get(key) ?? { entries: new Set(), total: 0 };
+    this.#parties.set(key, party);
+    const entry = new Entry(holder, (by) => {
+      if (!party.entries.has(entry)) return;
+      party.total += by;
+      this.#total += by;
+      if (by > 0 && this.#total > this.#maxMemory && !this.#isRelieving) this.#relieve();
+    });
+    party.entries.add(entry);
+    return entry;
+  }
+
+  /** A connection has ended, and holds nothing any more. */
+  close(key: string | undefined, entry: Entry): void {
+    const party = this.#parties.get(key);
+    if (!party?.entries.delete(entry)) return;
+    party.total -= entry.total;
+    this.#total -= entry.total;
+    if (party.entries.size === 0) this.#parties.delete(key);
+  }
+
+  /** Ends the largest connections of those who hold most. */
+  #relieve(): void {
+    this.#isRelieving = true;
+    for (const { entries } of this.#parties.values()) {
+      for (const entry of entries) entry.set('unsent', entry.holder.unsent());
+    }
+    while (this.#total > this.#maxMemory) {
+      const [key, { entries }] = largest(this.#parties, ([, party]) => party.total);
+      const entry = largest(entries, ({ total }) => total);
+      this.close(key, entry);
+      entry.holder.end();
+    }
+    this.#isRelieving = false;
+  }
+}
+
+function largest<Each>(all: Iterable<Each>, sizeOf: (each: Each) => number): Each {
+  let [found, most] = [undefined as Each | undefined, -1];
+  for (const each of all) {
+    const size = sizeOf(each);
+    if (size > most) [found, most] = [each, size];
+  }
+  return found!;
+}
+
+/** How long the buffer is in which a session joins a message (`src/wire/frame-joiner.ts`), in bytes. */
+export class Joining {
+  readonly #maxMessage: number;
+  #length = 0;
+  #room = 0;
+
+  constructor(maxMessage: number) {
+    this.#maxMessage = maxMessage;
+  }
+
+  /** @param length - of a transport message that has completed none, in bytes */
+  add(length: number): number {
+    this.#length += length - TRANSPORT;
+    if (this.#length > this.#maxMessage)
+      this.#room = 0; // it is dropped, and nothing is kept of it
+    else if (this.#length > this.#room) {
+      const double = 2 * this.#room;
+      this.#room = Math.max(this.#length, double > this.#maxMessage / 1.1 ? this.#maxMessage : double);
+    }
+    return this.#room;
+  }
+
+  /** A message is complete. */
+  end(): void {
+    this.#length = this.#room = 0;
+  }
+}
+
+/** What a transport message has in addition to its part of a message: the marker, and the tag of the cipher. */
+const TRANSPORT = 17;
