@@ -2,7 +2,6 @@
  * Draws the state diagram and the table of endings in docs/reference/policy.md from the tables that ConnectionPolicy runs on.
  */
 import {
-  AFTER_VERDICT,
   POLICY_ENDINGS,
   POLICY_STATES,
   type PolicyEnding,
@@ -21,7 +20,7 @@ const LABELS: { readonly [input: string]: string } = {
 
 /** The verdicts, in the words of the table. */
 const VERDICTS: { readonly [verdict in Verdict]: string } = {
-  ask: '`ask`',
+  ask: '`ask`, and dial after a long pause',
   redial: '`dial`, immediately',
   pause: '`dial`, after a pause',
   rest: '`rest`',
@@ -38,14 +37,7 @@ function diagram(): string {
       edges.push(`    ${state} --> ${next}: ${LABELS[input]}`);
     }
     if (!CONNECTED.includes(state)) continue;
-    const nexts = verdictsIn(state).map((verdict) => [AFTER_VERDICT[verdict], verdict] as const);
-    for (const next of new Set(nexts.map(([next]) => next))) {
-      const why =
-        nexts.some(([, verdict]) => verdict === 'ask') && next === 'asking'
-          ? ', and a person has to act'
-          : '';
-      edges.push(`    ${state} --> ${next}: ended${why}`);
-    }
+    edges.push(`    ${state} --> ${verdictsIn(state).includes('rest') ? 'resting' : 'waiting'}: ended`);
   }
   return mermaid(states, edges);
 }
@@ -68,15 +60,15 @@ function endings(rows: readonly PolicyEnding[]): string {
       `${named(row.error)}${repeated(row)}`,
       row.pattern ?? 'any',
       row.wasReady === undefined ? 'either' : row.wasReady ? 'yes' : 'no',
-      `${row.asks ? '`ask`, and dial after a pause' : VERDICTS[row.verdict]}${row.usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
+      `${VERDICTS[row.verdict]}${row.isRefusal ? ' of up to ten times `maxPause`' : ''}${row.usesXxAlone ? '; XXpsk2 alone from now on' : ''}`,
     ]),
   );
 }
 
 /** A row's condition on an earlier connection that ended with the same error. */
-function repeated({ isRepeated, isPskFresh }: PolicyEnding): string {
+function repeated({ isRepeated, error }: PolicyEnding): string {
   if (!isRepeated) return '';
-  return isPskFresh ? ', again, with a PSK derived for the connection' : ', again, with nothing heard';
+  return error === 'psk-differs' ? ', again within an hour' : ', again, with nothing heard';
 }
 
 export function policyTables(): Drawn {

@@ -83,7 +83,7 @@ const SECURITY: Promises = {
     'a node id over 4096 bytes causes no derivation',
   ],
   'make the client forget a PSK': ['evidence/searches/explore/run'],
-  'cost it more than time': ['evidence/searches/explore/run', 'evidence/searches/simulate/run'],
+  'stop it, or cost it more than time': ['evidence/searches/explore/run', 'evidence/searches/simulate/run'],
   'impersonate the pinned hub': [
     'evidence/proofs/run',
     'looks the pin up under the node id of the HELLO, whatever the HANDSHAKE says',

@@ -7,7 +7,6 @@ import {
   type CodeRequest,
   type JsonObject,
   type LinkEvent,
-  type LocalError,
   type UtteranceRequest,
 } from 'hub-protocol';
 import { type OptionNames, readOptions } from 'hub-protocol/parts';
@@ -17,6 +16,8 @@ import type { Answer, AskError, AskOptions, Part, Question } from './options.ts'
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 interface Waiting {
+  /** Cancels the question: nobody waits for the answer any more. */
+  readonly cancel: () => void;
   readonly onPart: AskOptions['onPart'];
   resolve(answer: Answer): void;
   reject(error: unknown): void;
@@ -47,6 +48,7 @@ export class Answers {
         cancel();
       };
       const waiting: Waiting = {
+        cancel,
         onPart,
         resolve: (answer) => {
           end();
@@ -84,8 +86,11 @@ export class Answers {
   }
 
   /** No question has an answer any more. */
-  failAll(error: LocalError): void {
-    for (const waiting of [...this.#byRequestId.values()]) waiting.reject(error);
+  failAll(error: Error): void {
+    for (const waiting of [...this.#byRequestId.values()]) {
+      waiting.reject(error);
+      waiting.cancel();
+    }
   }
 
   /** A question was not sent. Returns false if the message is no question. */

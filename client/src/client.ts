@@ -50,7 +50,7 @@ import type {
   Traced,
 } from './options.ts';
 import type { Connection, Platform, Transport } from './platform.ts';
-import { collectAnswers, type Query } from './queries.ts';
+import { collectAnswers, isLasting, type Query } from './queries.ts';
 import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
 import { type Reading, readOnce } from './values.ts';
 
@@ -76,7 +76,7 @@ const TURN = 60_000;
 const HURRY = 2000;
 
 /** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
-const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused', 'text-after-ready'];
+const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused'];
 
 /** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
@@ -95,8 +95,10 @@ export class Client {
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
   #closing: HubClosing = {};
-  /** Why there is no connection, and whether a person must act; `undefined` from a connection on until it ends. */
-  #obstacle: Query['obstacle'];
+  /** Why there is no connection; `undefined` from a connection on until it ends. */
+  #obstacle: Error | undefined;
+  /** What a person was asked last. */
+  #question: Error | undefined;
   /** When a connection became ready last. */
   #readyAt = 0;
   /** How many texts were written to the connection that was opened last. */
@@ -204,7 +206,7 @@ export class Client {
 
   /**
    * What the client is doing: `connecting`; `ready`, when a question is sent at once; `waiting`, in a pause before it connects again;
-   * `asking`, until a person has acted; `ended`.
+   * `asking`, from a question to a person until it is `ready`, while it dials on; `ended`.
    */
   get state(): ClientLink['state'] {
     return this.#isOver ? 'waiting' : this.#link.state;
@@ -225,8 +227,8 @@ export class Client {
    * Asks the hub, as soon as the connection is ready: the call waits while the client connects. It ends a pause, at most once in two
    * seconds. Rejects with an
    * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one, or
-   * `timeout`, if no connection is ready within `timeout`, the cause if a person must act, and `bad-argument` for a question that is none. After an
-   * abort it rejects with the reason of the signal. A question that was not sent by then never is.
+   * `timeout`, if no connection is ready within `timeout`, and `bad-argument` for a question that is none. From the event `ask` until it
+   * is ready, questions reject with the cause, unless its code is `certificate-refused` or `protocol-version`. After an abort it rejects with the reason of the signal. A question that was not sent by then never is.
    * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
    * @param options - how to ask
    * @returns the answer, once the request has ended: `ending` says how, `reply.text` is the text, and `tell` says why it is missing or
@@ -241,6 +243,7 @@ export class Client {
       signal = asked.signal;
       const envelope = this.#conversation.envelopeOf(question, requestId);
       if (signal?.aborted) throw reasonOf(signal);
+      if (this.#asked !== undefined) throw this.#asked;
       const orders = this.#take((at) => this.#link.ask(envelope, at, asked.timeout));
       const answer = this.#answers.to(envelope, requestId, asked, () =>
         this.#input((at) => this.#link.cancel(envelope, at)),
@@ -432,7 +435,11 @@ export class Client {
           : event.type === 'reconnect' && this.#closing.losses === LOSSES
             ? sentenceForClosing(this.#closing)
             : error && this.#sentenceFor(error);
-    if (error !== undefined && isObstacle(event)) this.#obstacle = event;
+    if (['close', 'reconnect', 'ask'].includes(event.type)) this.#obstacle = error ?? this.#obstacle;
+    if (event.type === 'ask') {
+      this.#question = event.error;
+      if (this.#asked !== undefined) this.#answers.failAll(this.#asked);
+    }
     if (event.type === 'connect') {
       this.#obstacle = undefined;
       this.#readyAt = this.#at;
@@ -487,7 +494,7 @@ export class Client {
       this.#hurry();
       return await collectAnswers(
         this,
-        { type, queryId, envelope, isAlone, obstacle: this.#obstacle },
+        { type, queryId, envelope, isAlone, obstacle: this.#obstacle, asked: this.#asked },
         options,
       );
     } catch (error) {
@@ -501,11 +508,17 @@ export class Client {
   /** Whoever asks does not wait for the end of a pause. */
   #hurry(): void {
     const now = performance.now();
-    const error = this.#obstacle?.error;
+    const error = this.#obstacle;
     const isOfHub = error instanceof RemoteError && !COUNTED.includes(error.code);
     if (this.#link.state !== 'waiting' || !isOfHub || now - this.#hurriedAt < HURRY) return;
     this.#hurriedAt = now;
     this.resume();
+  }
+
+  /** Why questions do not wait. */
+  get #asked(): Error | undefined {
+    const error = this.#question;
+    return this.#link.state === 'asking' && error !== undefined && isLasting(error) ? error : undefined;
   }
 
   #newId(): string {
@@ -689,11 +702,6 @@ function assertSameKey(own: Keyring, stored: Keyring): void {
     String(publicKey ?? privateKey);
   if (keyOf(own) === keyOf(stored)) return;
   throw new LocalError('keyring-replaced', 'another tab or program has stored a keyring with another key');
-}
-
-/** Whether an event says why there is no connection. */
-function isObstacle(event: LinkEvent): event is NonNullable<Query['obstacle']> {
-  return ['close', 'reconnect', 'ask'].includes(event.type);
 }
 
 function isText(what: Traced): what is Text {

@@ -180,15 +180,12 @@ type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
 /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
 export interface AskEvent {
-  /** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
+  /** A person is asked to act, while the client dials on. Call `trust` with this event, or `resume` to connect at once, or `end`. */
   readonly type: 'ask';
   /** The cause. If the code is `hub-key-changed`, it has `nodeId`, `pinnedKey` and `hubKey`. */
   readonly error: Error | LocalError | RemoteError;
-  /**
-   * If the cause can go away without the program, such as a certificate that has expired: the client connects again after this many
-   * milliseconds all the same, and questions go on waiting. Otherwise `undefined`.
-   */
-  readonly after: number | undefined;
+  /** The client connects again after this many milliseconds all the same. */
+  readonly after: number;
   /** A sentence for the person. */
   readonly tell: string;
 }

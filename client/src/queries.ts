@@ -2,18 +2,11 @@
  * Questions to a mesh of hubs. Their answers are envelopes of the same type, which name the query and the hub that answers:
  * docs/reference/requests.md, "Beyond the hub".
  */
-import {
-  type ClientLink,
-  type HubEvent,
-  type JsonObject,
-  type LinkEvent,
-  LocalError,
-  readHubEvent,
-} from 'hub-protocol';
+import { type ClientLink, type HubEvent, type JsonObject, LocalError, readHubEvent } from 'hub-protocol';
 import { ReplyCollector } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
-import type { AskEvent, CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
+import type { CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
 
 type Listening = {
   readonly [Type in ClientEvent['type']]?: (event: Extract<ClientEvent, { type: Type }>) => void;
@@ -35,10 +28,16 @@ export interface Query {
   readonly envelope: JsonObject;
   /** Whether no other question is open, so that a refusal is one of this query. */
   isAlone(): boolean;
-  /** What the client has told last of a connection that is missing. */
-  readonly obstacle:
-    | (Extract<LinkEvent, { type: 'close' | 'reconnect' | 'ask' }> & { error: Error })
-    | undefined;
+  /** Why there is no connection, as the client has told last. */
+  readonly obstacle: Error | undefined;
+  /** Why questions do not wait: see `isLasting`. */
+  readonly asked: Error | undefined;
+}
+
+/** Whether no question waits while a person is asked about an error. Certificates are renewed, and hubs updated, without this client. */
+export function isLasting(error: Error): boolean {
+  const { code } = error as { code?: string };
+  return code !== 'certificate-refused' && code !== 'protocol-version';
 }
 
 /** How long to wait for answers, in milliseconds. HiveMind's hub gives its own agent eight seconds to begin. */
@@ -53,13 +52,13 @@ const MOST_HUBS = 256;
  */
 export async function collectAnswers(
   client: Asker,
-  { type, queryId, envelope, isAlone, obstacle }: Query,
+  { type, queryId, envelope, isAlone, obstacle, asked }: Query,
   { timeout = TIMEOUTS[type], signal, onAnswer }: CascadeOptions,
 ): Promise<MeshAnswer[]> {
   /** The answers of hubs that have not completed them. */
   const open = new Map<string, ReplyCollector>();
   const answers = new Map<string, MeshAnswer>();
-  let cause: Error = obstacle?.error ?? new LocalError('wrong-state', 'no connection was ready in time');
+  let cause: Error = obstacle ?? new LocalError('wrong-state', 'no connection was ready in time');
   let isSent = false;
   let resolve: (answers: MeshAnswer[]) => void = () => {};
   let reject: (reason: unknown) => void = () => {};
@@ -115,9 +114,6 @@ export async function collectAnswers(
   };
   const onEnd = (): void =>
     close('closed', new LocalError('session-over', 'the client has ended, because end() was called'));
-  const onAsk = ({ error, after }: Pick<AskEvent, 'error' | 'after'>): void => {
-    if (after === undefined) close('closed', error);
-  };
   const listening: Listening = {
     connect: send,
     envelope({ envelope: { msg_type, metadata, payload } }) {
@@ -137,7 +133,9 @@ export async function collectAnswers(
       cause = error;
       if (isSent) close('closed', error);
     },
-    ask: onAsk,
+    ask({ error }) {
+      if (isLasting(error)) close('closed', error);
+    },
     unsent({ message, error }) {
       if (message === envelope) reject(error);
     },
@@ -153,7 +151,7 @@ export async function collectAnswers(
     if (signal?.aborted) abort();
     else if (client.state === 'ended') onEnd();
     else if (client.state === 'ready') send();
-    else if (client.state === 'asking' && obstacle?.type === 'ask') onAsk(obstacle);
+    else if (asked !== undefined) close('closed', asked);
     return await ended;
   } finally {
     clearTimeout(timer);

@@ -16,7 +16,7 @@ interface Told {
   isNew(): boolean;
   /** Connect, if there is a pause. */
   back(): void;
-  /** The page is left: it may be kept, and come back. */
+  /** The network has gone, or the page is left: it may be kept, and come back. */
   left(): void;
 }
 
@@ -59,6 +59,7 @@ export class Tab {
       if (type !== 'visibilitychange' || document.visibilityState === 'visible') this.#told.back();
     };
     for (const type of ['online', 'pageshow', 'visibilitychange']) addEventListener(type, back, { signal });
+    addEventListener('offline', () => this.#told.left(), { signal });
     // Browsers do not keep a page that has a connection or a lock.
     const left = (): void => {
       this.#told.left();

@@ -81,9 +81,9 @@ const carryOut = {
     }
     run(link.stored(failure, now()));
   },
-  derive() {
+  derive({ derivation }) {
     trace('no PSK for this hub: provision the device again\n');
-    run(link.end(now())); // another attempt would end in the same way
+    run(link.derived(derivation, new Error('no PSK'), now())); // anybody can name a hub, so the link dials on
   },
   'stop-deriving'() {},
   tell: ({ event }) => told[event.type]?.(event),

@@ -1,14 +1,14 @@
 """A client across all its connections, sans I/O: session, policy, keyring, derivation and questions in one machine.
 
 docs/reference/sessions.md, "The link", has the rules. Every input returns orders, dictionaries whose fields are those of
-vectors/README.md. Keys are bytes. A private key that is kept elsewhere and paced sessions are left out.
+vectors/README.md. Keys are bytes. A private key that is kept elsewhere, paced sessions and clocks that go back are left out.
 """
 
 import json
 from collections import deque
 from typing import NamedTuple
 
-from connection_policy import TIMES, ConnectionPolicy
+from connection_policy import REFUSED, TIMES, ConnectionPolicy
 from hub_protocol import Refused
 from hub_session import ClientSession
 from question_scheduler import Scheduler, read_event
@@ -77,7 +77,7 @@ class ClientLink:
         self.derivation, self.deriving_for, self.derived_psk = 0, None, None
         self.number, self.session, self.is_ready, self.is_gone = 0, None, False, False
         self.dial_at = self.asked = self.asked_key = self.cause = None
-        self.failures, self.is_on, self.dials_on = 0, True, False
+        self.failures, self.is_on, self.is_of_stranger = 0, True, False
         self.events, self.inputs = deque(), deque()
         self.questions, self.scheduler = [], None
         self.sent = set()  # the ids of questions that were sent and have not ended
@@ -148,6 +148,7 @@ class ClientLink:
         def provide(now):
             if self.session.state == "awaiting-psk":
                 if psk is None:
+                    self.failures -= self.is_of_stranger  # whoever can write to the connection can name a hub
                     self.fail(failure, now)
                 else:
                     self.take(self.session.provide_psk(psk))
@@ -160,9 +161,8 @@ class ClientLink:
     def ask(self, envelope, now, timeout=None):
         if not self.has_questions:
             raise Refused("wrong-state")
-        error = "session-over" if not self.is_on else None if self.dials_on else self.asked
-        if error is not None:
-            self.unsent(envelope, error)
+        if not self.is_on:
+            self.unsent(envelope, "session-over")
         else:
             until = now + (UNSENT_WAIT if timeout is None else timeout)
             question = {"envelope": envelope, "until": until, "limited": timeout is not None, "handed": False}
@@ -277,8 +277,9 @@ class ClientLink:
     # Connections
 
     def restart(self, now):
+        self.asked = self.asked_key = None
         if self.session is None:
-            self.is_on, self.asked, self.asked_key, self.failures = True, None, None, 0
+            self.is_on, self.failures = True, 0
             self.policy.resume()
             self.dial_at = now
 
@@ -351,12 +352,13 @@ class ClientLink:
         is_hopeless = self.failures >= MAX_FAILURES
         if self.session is not None:
             self.leave(now, code=1000, failure=error, is_hopeless=is_hopeless)
-        elif is_hopeless:
-            self.quit(now)
-            self.ask_person(error)
         elif self.dial_at is not None:
-            self.dial_at = max(self.dial_at, now + self.failures * STORE_PAUSE)
-            self.tell("reconnect", after=self.dial_at - now)
+            after = self.policy.times["maxPause"] if is_hopeless else self.failures * STORE_PAUSE
+            self.dial_at = max(self.dial_at, now + after)
+            if is_hopeless:
+                self.ask_person(error, self.dial_at - now)
+            else:
+                self.tell("reconnect", after=self.dial_at - now)
 
     def leave(self, now, closing={}, code=None, retry_after=0, failure=None, is_hopeless=False, cause=None, is_wanted=True):
         session, self.session = self.session, None
@@ -373,33 +375,28 @@ class ClientLink:
             self.cause = ended["error"]
             self.tell("close", error=ended["error"])
         decision = self.decide({**ended, "pattern": session.pattern if failure is None else None}, now)
-        self.asked = None
         if "after" in decision:
-            after = max(decision["after"], min(retry_after, self.policy.times["maxPause"]))
+            after = max(decision["after"], min(retry_after, REFUSED * self.policy.times["maxPause"]))
             self.dial_at = now + after
             if decision["do"] == "dial":
                 self.tell("reconnect", after=after)
-        if decision["do"] == "ask":
-            self.ask_person(decision["error"], session, decision.get("after"))
+            else:
+                self.ask_person(decision["error"], after, session)
         self.store([lambda keyring, each=each: keyring.after(each) for each in doubts])
 
     def decide(self, ended, now):
         try:
             return self.policy.take(ended, now)
         except Refused as refused:  # no random bytes for a pause
-            self.policy.goodbye()
-            return {"do": "ask", "error": refused.code}
+            self.policy.resume()
+            return {"do": "ask", "error": refused.code, "after": self.policy.times["maxPause"]}
 
-    def ask_person(self, error, session=None, after=None):
-        """`after`: when the link dials all the same."""
-        self.asked, self.dials_on = error, after is not None
+    def ask_person(self, error, after, session=None):
+        """`after`: when the link dials on."""
+        self.asked, self.asked_key = error, None
         if error == "hub-key-changed":
             self.asked_key = session.node_id, session.shown_key
-        if self.dials_on:
-            self.tell("ask", error=error, after=after)
-        else:
-            self.drop_questions(error)
-            self.tell("ask", error=error)
+        self.tell("ask", error=error, after=after)
 
     # The keyring
 
@@ -418,6 +415,8 @@ class ClientLink:
     # The derivation
 
     def need_psk(self, event):
+        pins, psks = self.keyring.pins, self.keyring.psks
+        self.is_of_stranger = event["nodeId"] not in pins and len(pins) + len(psks) > 0
         if self.deriving_for != event["nodeId"]:
             self.stop_deriving()
             self.deriving_for = event["nodeId"]

@@ -13,8 +13,8 @@ import type { Order } from './orders.ts';
 
 /**
  * Keeps a client connected. Each input returns orders: carry them out in their order. After each input, set one timer to
- * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, from a clock that never goes back, such as
- * `performance.now()`. If carrying out an order causes the next input, put that input's orders behind those that are left.
+ * `deadline`, and call `wake` when it fires. `now` is the time in milliseconds, best from a clock that never goes back, such as
+ * `performance.now()`: if it goes back, the link goes on from where it was. If carrying out an order causes the next input, put that input's orders behind those that are left.
  *
  * No input from the network makes a method throw. A caller's mistake throws a LocalError, and changes nothing. Any method throws
  * `out-of-memory` if an allocation has failed. The link is then over: it has wiped its keys, its state is `ended`, and each further
@@ -154,7 +154,7 @@ export class ClientLink {
   }
 
   /**
-   * Asks the hub, as soon as it can, but not while a person must act. The link tells `part` for each part of the answer, and
+   * Asks the hub, as soon as it can. The link tells `part` for each part of the answer, and
    * `finish` when the question has ended, or `unsent`.
    * @param envelope - as for `RequestScheduler.request`
    * @param now - the time, in milliseconds
@@ -190,7 +190,7 @@ export class ClientLink {
   }
 
   /**
-   * Pins the key that a person was asked about, in place of the old one, and connects.
+   * Pins the key of the latest question to a person, in place of the old one, and connects.
    * @param now - the time, in milliseconds
    * @returns the orders to carry out, in order
    * @throws LocalError `bad-argument`; `wrong-state` if no person is asked about a hub's key

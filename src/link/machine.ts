@@ -15,7 +15,7 @@ import * as errors from '../errors-table.ts';
 import { hideFields } from '../hide-fields.ts';
 import { assertKeyring, type Keyring, pinHub } from '../keyring/keyring.ts';
 import { assertNotFull, failureOf, outOfMemory } from '../memory.ts';
-import { ConnectionPolicy, type PolicyDecision, TIMES } from '../policy/connection-policy.ts';
+import { ConnectionPolicy, type PolicyDecision, REFUSED, TIMES } from '../policy/connection-policy.ts';
 import { ClientSession } from '../session/client-session.ts';
 import type { Closing } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
@@ -47,7 +47,7 @@ interface Leaving {
   readonly retryAfter?: number | undefined;
   /** A failure of this side, in place of the session's error. */
   readonly failure?: LocalError | RemoteError;
-  /** Whether a person must act first. */
+  /** Whether a person is asked. */
   readonly isHopeless?: boolean;
   /** What ends the questions that were sent, in place of the session's error. */
   readonly cause?: LocalError | undefined;
@@ -86,10 +86,10 @@ export class LinkMachine {
   private events: SessionEvent[] = [];
   /** Inputs that were not taken yet, since a keyring is being stored. */
   private inputs: Input[] = [];
-  /** What a person is asked about. */
+  /** What a person is asked about, until a connection is ready. */
   asked: LocalError | RemoteError | undefined = undefined;
-  /** How long after the question the link dials all the same. */
-  private askAfter: number | undefined = undefined;
+  /** Whether a PSK is derived for a hub that is not known, while another is: anybody can bring that about. */
+  private isOfStranger = false;
   /** The error of the latest connection that was not ready. */
   private cause: LocalError | RemoteError | undefined = undefined;
   /** How this side has failed, until the connection has ended. */
@@ -102,7 +102,10 @@ export class LinkMachine {
   private isOn = true;
   /** The failed allocation that has ended the link. */
   private full: LocalError | undefined = undefined;
-  /** When to call `wake`. */
+  /** The latest time, and how far the clock was set back since the first, in milliseconds. */
+  private latest = -Infinity;
+  private setBack = 0;
+  /** When to call `wake`, on the clock of the caller. */
   deadline: number | undefined = undefined;
 
   constructor(options: LinkOptions) {
@@ -136,11 +139,19 @@ export class LinkMachine {
   ): Order[] {
     if (this.full !== undefined) throw this.full;
     try {
-      input.call(this, assertTime(now, 'now'), a!, b!, c!);
-      return this.proceed(now);
+      const at = this.read(assertTime(now, 'now'));
+      input.call(this, at, a!, b!, c!);
+      return this.proceed(at);
     } catch (error) {
       throw this.over(error);
     }
+  }
+
+  /** The time, which never goes back: a clock that was set back goes on from where it was. */
+  private read(now: number): number {
+    this.setBack = Math.max(this.setBack, this.latest - now);
+    this.latest = now + this.setBack;
+    return this.latest;
   }
 
   /** Ends the link if there was no memory. Returns the error to throw. */
@@ -159,9 +170,9 @@ export class LinkMachine {
   }
 
   start(now: number): void {
+    this.asked = undefined;
     if (this.session !== undefined) return;
     this.isOn = true;
-    this.asked = undefined;
     this.failures = 0;
     this.policy.resume();
     this.dialAt = now;
@@ -212,7 +223,10 @@ export class LinkMachine {
   private answerPsk(_now: number, psk: unknown, session: ClientSession): void {
     if (session.state !== 'awaiting-psk') return;
     if (isBytes(psk)) this.take(session.providePsk(psk));
-    else this.fail(psk);
+    else {
+      this.fail(psk);
+      if (this.isOfStranger) this.failures--;
+    }
   }
 
   wake(now: number): void {
@@ -230,10 +244,8 @@ export class LinkMachine {
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
-    const error = this.isOn ? (this.askAfter === undefined ? this.asked : undefined) : errors.linkEnded();
-    if (error === undefined) {
-      this.questions.ask(envelope, now + (timeout ?? UNSENT_TIMEOUT), timeout !== undefined);
-    } else this.tellUnsent(envelope, error);
+    if (this.isOn) this.questions.ask(envelope, now + (timeout ?? UNSENT_TIMEOUT), timeout !== undefined);
+    else this.tellUnsent(envelope, errors.linkEnded());
   }
 
   /** The link forgets the question at once. If it was sent, the next one in its session has its turn once a keyring is stored. */
@@ -359,7 +371,7 @@ export class LinkMachine {
       const next = now + (this.questions.nextDeadline(now) ?? Infinity);
       at = Math.min(at, this.dialAt ?? Infinity, this.isPaced ? now : Infinity, wait, next);
     }
-    this.deadline = at === Infinity ? undefined : at;
+    this.deadline = at === Infinity ? undefined : at - this.setBack;
   }
 
   /** How long the session still waits for the hub. */
@@ -392,9 +404,13 @@ export class LinkMachine {
       case 'transmit':
         this.transmit(event.data);
         break;
-      case 'psk-needed':
+      case 'psk-needed': {
+        const { pins, psks } = this.store.kept;
+        const isPinned = !pins.every(({ nodeId }) => nodeId !== event.nodeId);
+        this.isOfStranger = !isPinned && pins.length + psks.length > 0;
         this.providePsk(this.derivation.pskFor(event));
         break;
+      }
       case 'psk':
       case 'psk-suspect':
         this.derivation.forget();
@@ -489,13 +505,11 @@ export class LinkMachine {
     const { state } = this.policy;
     if (state === 'connecting' || state === 'ready') {
       this.leave(now, { code: 1000, failure, isHopeless });
-    } else if (isHopeless) {
-      this.quit(now);
-      this.askPerson(failure);
     } else if (this.dialAt !== undefined) {
-      const dialAt = Math.max(this.dialAt, now + this.failures * PAUSE);
-      this.tell({ type: 'reconnect', after: dialAt - now, error: failure });
-      this.dialAt = dialAt;
+      const after = isHopeless ? this.maxPause : this.failures * PAUSE;
+      this.dialAt = Math.max(this.dialAt, now + after);
+      if (isHopeless) this.askPerson(failure, this.dialAt - now);
+      else this.tell({ type: 'reconnect', after: this.dialAt - now, error: failure });
     }
     this.failure = undefined;
   }
@@ -524,19 +538,16 @@ export class LinkMachine {
       if (event.type === 'static-key-fresh') this.tell(event);
     }
     this.trace(ended);
-    this.asked = this.dialAt = undefined;
+    this.dialAt = undefined;
+    this.trace(decision);
     if (decision.do !== 'rest') {
       this.cause = ended.error;
       this.tell({ type: 'close', error: ended.error });
-    }
-    this.trace(decision);
-    if (decision.do !== 'rest' && decision.after !== undefined) {
-      const { maxPause = TIMES.maxPause! } = this.options.policy ?? {};
-      const after = Math.max(decision.after, Math.min(retryAfter, maxPause));
+      const after = Math.max(decision.after, Math.min(retryAfter, REFUSED * this.maxPause));
       this.dialAt = now + after;
-      if (decision.do === 'dial') this.tell({ type: 'reconnect', after, error: decision.tell });
+      if (decision.do === 'ask') this.askPerson(decision.error, after);
+      else this.tell({ type: 'reconnect', after, error: decision.tell });
     }
-    if (decision.do === 'ask') this.askPerson(decision.error, decision.after);
     this.store.store(events.map(updateBy));
   }
 
@@ -548,15 +559,18 @@ export class LinkMachine {
       // There are no random bytes for the length of a pause.
       this.policy.goodbye();
       this.policy.take(ended, now);
-      return { do: 'ask', error: error as LocalError, after: undefined };
+      this.policy.resume();
+      return { do: 'ask', error: error as LocalError, after: this.maxPause };
     }
   }
 
-  /** @param after - when the link dials all the same: the questions go on waiting */
-  private askPerson(error: LocalError | RemoteError, after?: number): void {
-    this.askAfter = after;
+  private get maxPause(): number {
+    return this.options.policy?.maxPause ?? TIMES.maxPause!;
+  }
+
+  /** @param after - when the link dials on, in milliseconds from now */
+  private askPerson(error: LocalError | RemoteError, after: number): void {
     this.asked = error;
-    if (after === undefined) this.questions.dropAll(error);
     this.tell({ type: 'ask', error, after });
   }
 

@@ -48,12 +48,15 @@ const LINK_OPTIONS: OptionNames<LinkOptions> = {
   trace: true,
 };
 
-/** What a link is doing, for people: `waiting` is the pause before it connects again, or before the first `start`. */
+/**
+ * What a link is doing, for people: `waiting` is the pause before it connects again, or before the first `start`; `asking`, from a
+ * question to a person until it is `ready`, while it dials on.
+ */
 export type LinkState = 'connecting' | 'ready' | 'waiting' | 'asking' | 'ended';
 
 /** How a transport ended: what `ClientSession.closed` takes, and what the server wants. */
 export type LinkClosing = Exclude<Closing, number | 'timeout'> & {
-  /** How long the server wants to be left alone, in milliseconds (default 0). The policy's `maxPause` limits it. */
+  /** How long the server wants to be left alone, in milliseconds (default 0). Ten times the policy's `maxPause` limits it. */
   retryAfter?: number | undefined;
 };
 

@@ -149,16 +149,13 @@ export interface ReconnectEvent {
   readonly error: LocalError | RemoteError | undefined;
 }
 
-/** Ask a person to act. Then call `start`, `trust` or `change`, or `end`. */
+/** Ask a person to act, while the link dials on. Then call `start`, `trust` or `change`, or `end`. */
 export interface AskEvent {
   readonly type: 'ask';
   /** What the person must know. */
   readonly error: LocalError | RemoteError;
-  /**
-   * If the cause can go away without the client: the link connects again after this many milliseconds all the same, and questions
-   * go on waiting. Otherwise `undefined`.
-   */
-  readonly after: number | undefined;
+  /** The link connects again after this many milliseconds all the same. */
+  readonly after: number;
 }
 
 /** The hub has said or shown a part of the answer to a question. The other fields are those of the scheduler's decision. */

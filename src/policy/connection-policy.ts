@@ -21,7 +21,7 @@ import type { ClientOptions } from '../session/client-options.ts';
 import { findRow } from '../session/endings.ts';
 import type { EndedEvent, SessionEvent } from '../session/events.ts';
 import { CLIENT_TRANSITIONS, type ClientState } from '../session/transitions.ts';
-import { AFTER_VERDICT, POLICY_ENDINGS, POLICY_STATES, type PolicyState } from './tables.ts';
+import { POLICY_ENDINGS, POLICY_STATES, type PolicyState } from './tables.ts';
 
 /** Call `begin` after this many milliseconds, and connect if it returns options. */
 export interface DialDecision {
@@ -36,16 +36,16 @@ export interface DialDecision {
   readonly tell: LocalError | RemoteError | undefined;
 }
 
-/** Ask a person. Once the cause is removed, call `resume`, then connect; if it cannot be, call `goodbye`. */
+/**
+ * Ask a person, and dial on: anybody may have forged the cause, or it goes away without the client. If the person removes it, call
+ * `resume`, then connect; if the person gives up, call `goodbye`.
+ */
 export interface AskDecision {
   readonly do: 'ask';
   /** The error of the connection that ended. Its message says what an operator can do. */
   readonly error: LocalError | RemoteError;
-  /**
-   * If the cause can go away without the client, such as a certificate that has expired: call `begin` after this many milliseconds
-   * all the same. Otherwise `undefined`.
-   */
-  readonly after: number | undefined;
+  /** Call `begin` after this many milliseconds: at least half of the longest pause. */
+  readonly after: number;
 }
 
 /** Do nothing: the connection was ended by `goodbye`. */
@@ -71,7 +71,7 @@ export interface PolicyOptions {
    * previous one.
    */
   basePause?: number | undefined;
-  /** The highest limit of a pause (default 600000, which is 10 minutes). */
+  /** The highest limit of a pause (default 60000). It is ten times as high after the hub has refused the client. */
   maxPause?: number | undefined;
   /** How long a connection must be ready before the pauses restart at `basePause` (default 30000). */
   steadyAfter?: number | undefined;
@@ -106,13 +106,19 @@ interface Times {
 }
 
 /** The times, unless the options say otherwise. */
-export const TIMES: Times = { basePause: 2000, maxPause: 600000, steadyAfter: 30000 };
+export const TIMES: Times = { basePause: 2000, maxPause: 60000, steadyAfter: 30000 };
 
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;
 
 /** How long the pauses do not grow at a start, if the hub cannot be reached, in milliseconds. */
 const SHORT_FOR = 60000;
+
+/** After a refusal, and after a password that may have been tested, the longest pause is so many times as long. */
+export const REFUSED = 10;
+
+/** How long a `psk-differs` counts, in milliseconds. */
+const HOUR = 3600000;
 
 /** How early a timer may fire while timers of pauses that were cut short may still be running. */
 const EARLY = 1000;
@@ -160,16 +166,14 @@ export class ConnectionPolicy {
    * steady.
    */
   private doubt: string | undefined;
-  /** Whether a connection ended with `psk-differs`, and none has been ready since. */
-  private hasDiffered!: boolean;
+  /** When a connection ended with `psk-differs`. A person's wish does not change it: it bounds how often a password is tested. */
+  private differedAt = -Infinity;
   /** Whether no connection was ready since the start, or since `resume`. */
   private isStarting!: boolean;
   /** When the first of several ends with `not-reachable` in a row was, at a start; `undefined` if the latest was another one. */
   private unreachedSince: number | undefined;
   /** The code that the latest connection ended with, without `kk-refused`, unless a steady one came after it. */
   private lastCode: string | undefined;
-  /** Whether the PSK was derived for this connection. */
-  private isPskFresh = false;
   private readonly onKkFailure: 'replace-pin' | 'keep-pin';
   /** Whether KKpsk0 is left out. */
   private leavesOutKk = false;
@@ -201,8 +205,8 @@ export class ConnectionPolicy {
    * Announces a connection. Call it just before you connect: the first time, when the pause of a `dial` decision is over,
    * and after `resume`.
    * @param now - the time, in milliseconds
-   * @returns the options of the next ClientSession. `undefined` if you must not connect now: a connection exists, a
-   *   person is being asked, `goodbye` was called, or the call comes from the timer of a pause that was cut short
+   * @returns the options of the next ClientSession. `undefined` if you must not connect now: a connection exists, `goodbye`
+   *   was called, or the call comes from the timer of a pause that was cut short
    * @throws LocalError `bad-argument`
    */
   begin(now: number): DialOptions | undefined {
@@ -232,7 +236,7 @@ export class ConnectionPolicy {
   deadline(state: string, now: number): number | undefined {
     const at = assertTime(now, 'now');
     if (SESSION_STATES.indexOf(state) < 0) return undefined; // an older session, which is over
-    if (state !== this.sessionState) {
+    if (state !== this.sessionState || at < this.sessionStateSince) {
       this.sessionState = state;
       this.sessionStateSince = at;
     }
@@ -254,12 +258,11 @@ export class ConnectionPolicy {
       const { type } = event;
       if (type === 'ended') return this.end(event as EndedEvent, at);
       if (type === 'message' || type === 'dropped') this.hasHeard = true;
-      if (type === 'psk-needed') this.isPskFresh = true;
       const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
       if (next !== undefined) {
         this.phase = next;
         this.readyAt = at;
-        this.isStarting = this.leavesOutKk = this.hasDiffered = false;
+        this.isStarting = this.leavesOutKk = false;
       }
       return undefined;
     });
@@ -290,7 +293,6 @@ export class ConnectionPolicy {
   private restart(): void {
     this.dueAt = -Infinity;
     this.limit = this.times.basePause!;
-    this.hasDiffered = false;
     this.isStarting = true;
     this.doubt = this.lastCode = this.unreachedSince = undefined;
   }
@@ -307,55 +309,55 @@ export class ConnectionPolicy {
     const isTrusted = isSteady || this.hasHeard;
     if (isSteady) this.limit = this.times.basePause!;
     if (isTrusted) this.doubt = undefined;
-    const { verdict, asks, usesXxAlone } = findRow(POLICY_ENDINGS, {
+    const { verdict, isRefusal, usesXxAlone } = findRow(POLICY_ENDINGS, {
       state: this.phase,
       retry,
       reason,
       pattern,
       error: code,
       wasReady,
-      isPskFresh: this.isPskFresh,
-      isRepeated: code === 'psk-differs' ? this.hasDiffered : !isTrusted && code === this.doubt,
+      isRepeated: code === 'psk-differs' ? now - this.differedAt < HOUR : !isTrusted && code === this.doubt,
     });
     const isUnreached = this.isStarting && code === 'not-reachable';
     const unreachedSince = isUnreached ? (this.unreachedSince ?? now) : undefined;
+    const isShort = unreachedSince !== undefined && now - unreachedSince < SHORT_FOR;
     const after =
-      verdict === 'pause'
-        ? this.drawPause(unreachedSince !== undefined && now - unreachedSince < SHORT_FOR)
-        : verdict === 'redial'
-          ? 0
-          : undefined;
+      verdict === 'pause' || verdict === 'ask' ? this.drawPause(verdict === 'ask', isShort, isRefusal) : 0;
     const isUnmade = this.isStarting && reason === 'dropped' && retry === 'later';
     const tell = !isSteady && (code === this.lastCode || isUnmade) ? error : undefined;
     // Made before anything changes, since there may be no memory for it.
     const decision: PolicyDecision =
-      verdict === 'ask' || asks
-        ? { do: 'ask', error, after }
-        : after === undefined
-          ? { do: 'rest' }
+      verdict === 'rest'
+        ? { do: 'rest' }
+        : verdict === 'ask'
+          ? { do: 'ask', error, after }
           : { do: 'dial', after, tell };
     if (isSteady) this.lastCode = undefined;
     else if (code !== 'kk-refused') this.lastCode = code; // XXpsk2 follows at once, and its end says more
-    this.phase = AFTER_VERDICT[verdict];
+    this.phase = verdict === 'rest' ? 'resting' : 'waiting';
     this.decidedAt = now;
-    this.dueAt = now + (after ?? 0);
+    this.dueAt = now + after;
     this.unreachedSince = unreachedSince;
     this.readyAt = undefined;
     this.hasHeard = false;
-    this.isPskFresh = false;
-    if (code === 'psk-differs') this.hasDiffered = true;
+    if (code === 'psk-differs') this.differedAt = now;
     if (wasReady && !isTrusted) this.doubt = code;
     if (usesXxAlone) this.leavesOutKk = true;
     return decision;
   }
 
-  /** A random pause ("full jitter"): clients that lost their hub together come back one by one. */
-  private drawPause(isShort: boolean): number {
+  /**
+   * A random pause ("full jitter"): clients that lost their hub together come back one by one. While a person is asked, it is at
+   * least half as long as it may be.
+   */
+  private drawPause(isAsked: boolean, isShort: boolean, isRefusal: true | undefined): number {
     const random = drawBytes(this.randomBytes, 3);
     const { basePause, maxPause } = this.times;
-    const limit = Math.min(isShort ? basePause! : this.limit, maxPause!);
+    const longest = maxPause! * (isRefusal ? REFUSED : 1);
+    const limit = isAsked ? longest : Math.min(isShort ? basePause! : this.limit, longest);
     if (!isShort) this.limit = 2 * limit;
-    return Math.floor((limit * ((random[0]! << 16) | (random[1]! << 8) | random[2]!)) / 0x1000000);
+    const pause = (limit * ((random[0]! << 16) | (random[1]! << 8) | random[2]!)) / 0x1000000;
+    return Math.floor(isAsked ? (limit + pause) / 2 : pause);
   }
 }
 

@@ -15,14 +15,13 @@ export type PolicyState =
   | 'connecting' // begin() announced a connection, which is not ready
   | 'ready' // the connection is ready
   | 'waiting' // begin() is due after a pause
-  | 'asking' // a person must act first
   | 'leaving' // goodbye() was called, and the connection has not ended yet
   | 'returning' // resume() was called after that, and the connection still has not ended
   | 'resting'; // goodbye() was called, and there is no connection
 
 /** The action after a connection has ended. */
 export type Verdict =
-  | 'ask' // wait for a person
+  | 'ask' // ask a person, and dial after a long pause
   | 'redial' // dial immediately
   | 'pause' // dial after a pause
   | 'rest'; // do nothing
@@ -41,18 +40,9 @@ export const POLICY_STATES: { readonly [state in PolicyState]: PolicyRow } = {
   connecting: { ready: 'ready', goodbye: 'leaving' },
   ready: { goodbye: 'leaving' },
   waiting: { begin: 'connecting', goodbye: 'resting', resume: 'idle' },
-  asking: { goodbye: 'resting', resume: 'idle' },
   leaving: { resume: 'returning' },
   returning: { goodbye: 'leaving' },
   resting: { resume: 'idle' },
-};
-
-/** The state after each verdict. */
-export const AFTER_VERDICT: { readonly [verdict in Verdict]: PolicyState } = {
-  ask: 'asking',
-  redial: 'waiting',
-  pause: 'waiting',
-  rest: 'resting',
 };
 
 /** The facts that decide the action after a connection has ended. */
@@ -62,11 +52,9 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
   readonly error?: ErrorCode;
   /** Whether the connection had been ready. */
   readonly wasReady?: boolean;
-  /** Whether the PSK was derived for this connection. */
-  readonly isPskFresh?: boolean;
   /**
    * Whether an earlier connection ended with the same error: the latest one that was ready, and the hub was heard on neither
-   * and neither was steady; for `psk-differs`, any since one was ready.
+   * and neither was steady; for `psk-differs`, any in the last hour.
    */
   readonly isRepeated?: boolean;
 }
@@ -74,8 +62,8 @@ export interface PolicyFacts extends Partial<Pick<EndedEvent, 'retry' | 'reason'
 /** The action after a connection has ended, if all these facts hold. */
 export interface PolicyEnding extends PolicyFacts {
   readonly verdict: Verdict;
-  /** Whether a person is asked meanwhile. */
-  readonly asks?: true;
+  /** Whether the longest pause is ten times as long: the hub has refused the client, or a password may have been tested. */
+  readonly isRefusal?: true;
   /** Whether only XXpsk2 is used from now on, until a connection is ready. */
   readonly usesXxAlone?: true;
 }
@@ -85,18 +73,17 @@ export const POLICY_ENDINGS: readonly PolicyEnding[] = [
   { state: 'leaving', verdict: 'rest' },
   { state: 'resting', verdict: 'rest' },
   { state: 'returning', verdict: 'redial' },
-  { state: 'asking', verdict: 'ask' },
   { retry: 'never', verdict: 'ask' },
-  { error: 'psk-differs', isPskFresh: true, isRepeated: true, verdict: 'ask' },
-  { error: 'text-after-ready', isRepeated: true, verdict: 'ask' },
-  { error: 'client-key-refused', isRepeated: true, verdict: 'ask' },
-  // A clock is set, a certificate renewed, a hub updated without the client.
-  { error: 'certificate-refused', verdict: 'pause', asks: true },
-  { error: 'protocol-version', verdict: 'pause', asks: true },
-  { error: 'access-refused', verdict: 'pause' }, // before message 1, so the pattern does not matter
+  { error: 'psk-differs', isRepeated: true, verdict: 'ask', isRefusal: true },
+  { error: 'client-key-refused', isRepeated: true, verdict: 'ask', isRefusal: true },
+  { error: 'certificate-refused', verdict: 'ask' },
+  { error: 'protocol-version', verdict: 'ask' },
+  { error: 'access-refused', verdict: 'pause', isRefusal: true }, // before message 1, so the pattern does not matter
   { reason: 'refused', pattern: 'KKpsk0', wasReady: false, verdict: 'redial', usesXxAlone: true },
   { reason: 'timeout', pattern: 'KKpsk0', wasReady: false, verdict: 'redial', usesXxAlone: true },
   // Older hubs refuse like this, and so does a hub over HTTPS. The pin is not suspect: anybody can bring it about.
   { error: 'dropped', pattern: 'KKpsk0', wasReady: false, verdict: 'pause', usesXxAlone: true },
+  { error: 'negotiation-refused', verdict: 'pause', isRefusal: true },
+  { error: 'refused', verdict: 'pause', isRefusal: true },
   { verdict: 'pause' },
 ];

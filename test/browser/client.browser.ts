@@ -107,7 +107,7 @@ const PSK = derivePsk({ crypto, password: 'correct horse', nodeId: 'hub-1' });
 const AWAY = Number(process.env.AWAY ?? 1500);
 
 interface Outside {
-  /** Whether the browser says that it is offline while the hub is away. */
+  /** Whether it is the network that goes away, as far as the browser knows: its WebSocket stays open. */
   readonly isOffline?: boolean;
   /** The host of the page, which is another one than `localhost` for the browser. */
   readonly host?: string;
@@ -125,17 +125,16 @@ async function resultOfAct(act: string, { isOffline = false, host }: Outside = {
   let tab: Tab;
   const emulate = async (offline: boolean): Promise<void> => {
     const speed = { latency: 0, downloadThroughput: -1, uploadThroughput: -1 };
-    if (isOffline) await tab.call('Network.emulateNetworkConditions', { offline, ...speed });
+    await tab.call('Network.emulateNetworkConditions', { offline, ...speed });
   };
   let back: Promise<HubServer> | undefined;
   const goAway = async (): Promise<HubServer> => {
     const port = Number(new URL(hub.url).port);
-    await emulate(true);
-    await hub.stop();
+    await (isOffline ? emulate(true) : hub.stop());
     await setTimeout(AWAY);
-    const again = await serveHub({ ...options, port });
+    if (!isOffline) return serveHub({ ...options, port });
     await emulate(false);
-    return again;
+    return hub;
   };
   const answer = (utterance: string): string => {
     if (utterance === 'go') back ??= setTimeout(100).then(goAway);

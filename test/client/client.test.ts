@@ -349,7 +349,7 @@ test('a message of the hub has JavaScript’s numbers, so it survives structured
 test('trusts no key if none was presented', async () => {
   const client = newWorld().start();
   await client.ask('hello');
-  const event = { type: 'ask', error: new Error('the disk is full'), after: undefined, tell: '' } as const;
+  const event = { type: 'ask', error: new Error('the disk is full'), after: 60_000, tell: '' } as const;
   assert.throws(
     () => client.trust(event),
     ({ code, message }: Error & { code?: string }) =>

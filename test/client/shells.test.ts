@@ -858,7 +858,7 @@ for (const entry of ENTRIES) {
     const headers = 'retry-after: 120\r\n';
     for (const [policy, expected] of [
       [{}, 120_000],
-      [{ basePause: 1, maxPause: 7000 }, 7000],
+      [{ basePause: 1, maxPause: 7000 }, 70_000],
     ] as const) {
       const { client } = await start(entry, { refusal: { status: 503, connack: 3, headers } }, { policy });
       assert.is(

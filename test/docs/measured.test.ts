@@ -89,7 +89,7 @@ const TRIED = Array.from(
 
 test('what was tried by hand has not changed since: try it again, or remove its row', () => {
   if (git('rev-parse', '--is-shallow-repository').trim() !== 'false') return;
-  assert.ok(TRIED.length > 1);
+  assert.ok(TRIED.length > 0);
   for (const { commit, files } of TRIED)
     assert.is(git('diff', '--stat', commit, '--', ...files), '', files.join());
 });

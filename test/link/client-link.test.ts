@@ -322,7 +322,6 @@ test('tries again twice if a pin cannot be stored, then asks a person, and sends
   assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['close', 'tell close', 'tell ask']);
   assert.is(shell.told('ask')[0]!.error, diskFull);
   assert.is(shell.link.state, 'asking');
-  assert.is(shell.link.deadline, undefined);
   assert.is(shell.hubEvents.filter(({ type }) => type === 'pin').length, 0);
   shell.answers.add('store');
   shell.start();
@@ -472,18 +471,17 @@ test('asks at once when a seventeenth hub knows the password', () => {
 
 test('asks when a fourth hub within an hour is not pinned, and never about the pinned one', () => {
   const shell = readyShell();
-  const meet = (nodeId: string): string => {
+  const meet = (nodeId: string): unknown[] => {
     shell.closed();
     shell.start();
     shell.connect({ nodeId, clientKey: undefined });
-    return shell.link.state;
+    return shell.told('ask').map(({ error }) => (error as { code?: string }).code);
   };
   shell.answers.delete('derive');
-  for (const nodeId of ['a', 'b', 'a', 'c', 'b']) assert.is(meet(nodeId), 'connecting');
-  assert.is(meet('d'), 'asking');
-  assert.is((shell.told('ask')[0]!.error as { code?: string }).code, 'unknown-hub');
+  for (const nodeId of ['a', 'b', 'a', 'c', 'b']) assert.equal(meet(nodeId), []);
+  assert.equal(meet('d'), ['unknown-hub']);
   shell.now += 3_600_000;
-  assert.is(meet('d'), 'connecting');
+  assert.equal(meet('d'), ['unknown-hub']);
   shell.closed();
   shell.start();
   assert.is(shell.connect().link.state, 'ready');
@@ -899,14 +897,71 @@ test('keeps a question while a person is asked about a certificate, and puts it 
   assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1);
 });
 
-test('a person is asked no longer if the next connection fails for another reason', () => {
+test('a person is asked until a connection is ready, for whatever reason others fail meanwhile', () => {
   const shell = new Shell();
   shell.start();
   shell.closed({ cause: 'certificate-refused' });
   shell.wake();
   assert.is(shell.link.state, 'asking');
   assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
-  assert.is(shell.link.state, 'waiting');
+  assert.is(shell.link.state, 'asking');
+});
+
+test('dials on after there was no randomness for a pause', () => {
+  let isBroken = false;
+  const random = seeded(3);
+  const shell = new Shell({
+    randomBytes(length) {
+      if (isBroken) throw new Error('no entropy');
+      return random(length);
+    },
+  });
+  shell.start();
+  isBroken = true;
+  shell.closed({ code: 1006 });
+  isBroken = false;
+  assert.is(shell.told('ask')[0]!.after, 60_000);
+  assert.equal(names(shell.wake()), ['tell connecting', 'open']);
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+});
+
+test('is connected again without a person after a store has failed for a while', () => {
+  const shell = new Shell({ shared: true }, ['derive', 'write']);
+  shell.start();
+  for (let i = 0; i < 5; i++) {
+    shell.run(shell.link.stored(diskFull, shell.now));
+    shell.wake();
+  }
+  shell.answers.add('store');
+  shell.run(shell.link.stored(undefined, shell.now));
+  shell.connect();
+  assert.is(shell.link.state, 'ready');
+});
+
+test('asks nobody about hubs that are not known, though no PSK can be derived for them', () => {
+  const shell = readyShell();
+  shell.answers.delete('derive');
+  for (let i = 0; i < 3; i++) {
+    shell.redial().connect({ nodeId: 'another', clientKey: undefined });
+    const { derivation } = shell.ordered('derive').at(-1)!;
+    shell.run(shell.link.derived(derivation, new Error('provision it'), shell.now));
+  }
+  assert.equal(shell.told('ask'), []);
+});
+
+test('waits no longer than it would have, however far its clock is set back', () => {
+  const shell = new Shell();
+  shell.now = 1e12;
+  shell.start();
+  shell.closed({ code: 1006 });
+  const pause = shell.link.deadline! - shell.now;
+  shell.now = 0;
+  assert.equal(shell.run(shell.link.wake(0)), []);
+  assert.is(shell.link.deadline, pause);
+  shell.now = pause;
+  assert.equal(names(shell.wake()), ['tell connecting', 'open']);
+  assert.is(shell.link.deadline, pause + 30_000);
 });
 
 test('connects again after a person was asked because there was no randomness for a pause', () => {
@@ -971,8 +1026,8 @@ test('gives this side three attempts again after a person has acted', () => {
   const shell = new Shell();
   shell.start();
   for (let i = 0; i < 3; i++) {
+    if (i > 0) shell.wake();
     shell.closed(new Error('no socket'));
-    shell.wake();
   }
   assert.is(shell.link.state, 'asking');
   shell.start();
@@ -1229,25 +1284,20 @@ test('a question that was sent ends with its connection, and one that was not wa
   );
 });
 
-test('a person who must act ends the questions that were not sent, and the link takes no others', () => {
+test('questions go on waiting while a person is asked', () => {
   const shell = new Shell();
   shell.start();
-  const [first, second] = [question('r1'), question('r2')];
-  shell.run(shell.link.ask(first, 0));
-  const failure = new Error('no route');
+  shell.run(shell.link.ask(question('r1'), 0, 600_000));
   for (let i = 0; i < 3; i++) {
     if (i > 0) shell.wake();
-    shell.closed(failure);
+    shell.closed(new Error('no route'));
   }
-  shell.run(shell.link.ask(second, shell.now));
-  assert.equal(names(shell.orders.slice(-3)), ['tell unsent', 'tell ask', 'tell unsent']);
-  assert.equal(
-    shell.told('unsent').map(({ message, error }) => [message, error]),
-    [
-      [first, failure],
-      [second, failure],
-    ],
-  );
+  assert.is(shell.link.state, 'asking');
+  shell.run(shell.link.ask(question('r2'), shell.now, 600_000));
+  shell.wake();
+  shell.connect();
+  assert.equal(shell.told('unsent'), []);
+  assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1); // the second has its turn later
 });
 
 test('a question that was sent ends with the end, and says so', () => {

@@ -178,7 +178,7 @@ export class Laws {
         this.law(!isHeld, 'nothing is opened while a keyring is being stored');
         this.law(order.connection > this.connection, 'numbers of connections grow');
         this.law(!this.isOpen, 'there is one connection');
-        this.law(this.holdsWish || (!this.isAsking && now >= this.dueAt), 'it dials when the policy says');
+        this.law(this.holdsWish || now >= this.dueAt, 'it dials when the policy says');
         this.connection = order.connection;
         this.isOpen = true;
         this.openedAt = now;
@@ -232,9 +232,11 @@ export class Laws {
       const question = this.questions.find((one) => one.envelope === envelope);
       this.law(question === undefined || (!question.isDone && now < question.until), 'nothing stale is sent');
     } else if (event.type === 'unsent') this.finish((one) => one.envelope === event.message);
-    else if (event.type === 'reconnect') this.dueAt = now + event.after;
-    else if (event.type === 'ask') this.isAsking = true;
-    else if (event.type === 'close' && event.error.code === 'timeout') {
+    else if (event.type === 'connect') this.isAsking = false;
+    else if (event.type === 'reconnect' || event.type === 'ask') {
+      this.dueAt = now + event.after;
+      if (event.type === 'ask') this.isAsking = true;
+    } else if (event.type === 'close' && event.error.code === 'timeout') {
       this.law(now >= this.openedAt + this.patience, 'a hub has its time');
     }
   }

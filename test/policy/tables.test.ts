@@ -3,12 +3,10 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readVectorFile, type Vector } from '../../judge/src/vectors.ts';
 import {
-  AFTER_VERDICT,
   POLICY_ENDINGS,
   POLICY_STATES,
   type PolicyEnding,
   type PolicyState,
-  type Verdict,
 } from '../../src/policy/tables.ts';
 
 const rowsOf = (wanted: string): readonly Vector[] =>
@@ -28,11 +26,11 @@ test('the states and their successors match the vectors', () => {
 });
 
 test('connections end as the vectors say', () => {
-  const rows = rowsOf('PolicyEnding').map(({ when, verdict, usesXxAlone, asks }) => ({
+  const rows = rowsOf('PolicyEnding').map(({ when, verdict, usesXxAlone, isRefusal }) => ({
     ...when,
     verdict,
     ...(usesXxAlone && { usesXxAlone }),
-    ...(asks && { asks }),
+    ...(isRefusal && { isRefusal }),
   }));
   assert.equal(JSON.parse(JSON.stringify(POLICY_ENDINGS)), rows);
 });
@@ -41,10 +39,6 @@ test('only codes that the library has can be in the tables', () => {
   // @ts-expect-error -- the compiler refuses a code that was renamed
   const renamed: PolicyEnding = { error: 'text-after-redy', verdict: 'ask' };
   assert.not(POLICY_ENDINGS.includes(renamed));
-});
-
-test('each verdict leads to the state of the vectors', () => {
-  for (const { verdict, next } of rowsOf('PolicyEnding')) assert.is(AFTER_VERDICT[verdict as Verdict], next);
 });
 
 test.run();

@@ -48,9 +48,9 @@ NOTES = {
         "that fails most likely ignores the server, or has two timers."
     ),
     "Person": (
-        "While a person must act, the link does nothing. What that person changes is stored before the next dial. If `ask` has "
-        "`after`, the link dials then all the same, and questions go on waiting. An implementation that fails most likely dials "
-        "with the old keyring, goes on with an old derivation, or waits for a person that nobody needs."
+        "While a person is asked, the link dials on after `after`, and questions go on waiting. What that person changes is stored "
+        "before the next dial. An implementation that fails most likely dials with the old keyring, goes on with an old derivation, "
+        "or waits for a person that nobody needs."
     ),
     "Questions": (
         "A question waits until a connection is ready and its session is free, and ends exactly once. An implementation that fails "
@@ -245,7 +245,10 @@ def stores():
     second.step("stored", keyring=pinned).connect().closed().wake().step("stored").connect()
     other = Life("another hub answers", "Deriving").start().hello().offer().closed().wake().hello("hub-2").offer()
     other.derived(1).derived().answer().step("stored")
-    return [held, thrice, second, other]
+    strange = known("nobody is asked about hubs that are not known, though no PSK can be derived for them", "Deriving").start()
+    for number in (1, 2, 3):
+        strange.hello("hub-2").offer().step("derived", derivation=number, error="no-memory").wake()
+    return [held, thrice, second, other, strange.connect()]
 
 
 def waits():
@@ -258,7 +261,7 @@ def waits():
     mqtt = Life("the client announces itself, once", "Mqtt").start().step("opened", connection=1).after(1000).connect()
     certificate = {"code": None, "cause": "certificate-refused", "platformCode": "CERT_HAS_EXPIRED"}
     renewed = known("a certificate that is renewed while a person is asked", "Person", questions=True).ask("q-1").start()
-    renewed.closed(**certificate).ask("q-2").wake().closed(**certificate).wake().connect().closed()
+    renewed.closed(**certificate).after(40000).ask("q-2").wake().closed(**certificate).wake().wake().connect().closed()
     spoken = ready("asked, and answered", "Questions", questions=True).ask("q-1").after(500).hear(speech("q-1")).wake()
     two = "two in one session: the second was not sent, and waits for the next connection"
     unsent = ready(two, "Questions", questions=True).ask("q-1").ask("q-2").closed().wake().connect()

@@ -7,8 +7,9 @@ RULES = "ports/python, for rules that the specification leaves open"
 
 NOTES = {
     "Ask": (
-        "Where dialling again cannot help, a person is asked, and nobody dials until that person has acted. An implementation "
-        "that fails most likely repeats for ever what can only fail."
+        "Where dialling again is unlikely to help, a person is asked. But anybody who can write to a connection can bring that "
+        "about, so the client dials on, after pauses of at least half the longest one. An implementation that fails most likely "
+        "repeats as often as ever what fails, or never dials again."
     ),
     "Deadline": (
         "Each state that waits for the hub has a deadline, which begins with the state and not with a message in it. An "
@@ -23,18 +24,17 @@ NOTES = {
         "likely ignores it."
     ),
     "LostSession": (
-        "Cleartext on an encrypted session is harmless once, since a hub may have restarted. If the next connection that is ready "
-        "ends like that too, with nothing heard from the hub, a person is asked. An implementation that fails most likely lets a "
-        "third party keep it busy, or bothers people about restarts."
+        "Cleartext on an encrypted session comes from a hub that has restarted, or from anybody who can write to the connection. "
+        "An implementation that fails most likely bothers people about restarts."
     ),
     "OldTimer": (
         "A timer of an older decision does nothing. An implementation that fails most likely has two connections at once, "
         "or shortens its pauses."
     ),
     "Password": (
-        "A PSK that differs is derived again, since anybody can make one connection look like that. The second time with a "
-        "PSK that was derived for the connection, a person is asked. An implementation that fails most likely derives for "
-        "ever, or asks about each bad connection."
+        "Anybody can make one connection look as if the PSK differed. The second time within an hour a person is asked, "
+        "and the pause is at least five times `maxPause`, whatever has happened in between: each such connection may have tested a "
+        "password. An implementation that fails most likely lets an attacker test passwords as fast as it dials."
     ),
     "Starting": (
         "If the hub cannot be reached when a client starts, it may be starting, too: for a minute the pauses stay short. An "
@@ -54,14 +54,15 @@ def ended(error, reason="dropped", retry="now", **pattern):
 UNREACHED = ended("not-reachable", retry="later")
 LOSS, LOSS_LATER = ended("dropped"), ended("dropped", pattern="XXpsk2")
 PASSWORD = ended("psk-differs", "refused", "later", pattern="XXpsk2")
+OTHER_KEY = ended("hub-key-changed", "refused", "never", pattern="XXpsk2")
 REFUSED_KK = ended("kk-refused", "refused", pattern="KKpsk0")
 REFUSED_CLIENT = ended("client-key-refused", "client-key-refused", "later", pattern="XXpsk2")
 TEXT = ended("text-after-ready", pattern="XXpsk2")
-READY, PSK_NEEDED, MESSAGE, DROPPED = ({"type": type} for type in ("ready", "psk-needed", "message", "dropped"))
+READY, MESSAGE, DROPPED = ({"type": type} for type in ("ready", "message", "dropped"))
 HALF = "800000"
 TIMES = {
     "basePause": 2000,
-    "maxPause": 600000,
+    "maxPause": 60000,
     "steadyAfter": 30000,
     "deadlines": {state: 30000 for state in ("awaiting-hello", "awaiting-offer", "awaiting-message-2")},
 }
@@ -106,12 +107,6 @@ class Life:
         at = self.due
         return self.begin(at).take(at, READY).take(at + after, event)
 
-    def differs(self, derived=True):
-        """A connection whose message 2 does not open, with a PSK that was derived for it or that was stored."""
-        at = self.due
-        script = self.begin(at)
-        return (script.take(at, PSK_NEEDED) if derived else script).take(at + 1000, PASSWORD)
-
     def waits(self, *times):
         for at, state in times:
             self.step(at, "deadline", {"deadline": self.policy.deadline(state, at)}, state=state)
@@ -140,31 +135,39 @@ def lives():
         """A pause up to 31 s was cut short, and the next one ends at 48 s."""
         return timer(comment).fails(LOSS).resume(2000).begin(2000).take(3000, LOSS, "c00000")
 
-    def lost_twice(comment):
-        return Life(comment, "LostSession").drops(TEXT)
+    def refused_once(comment):
+        return Life(comment, "Ask").drops(REFUSED_CLIENT)
 
     anew = Life("the minute begins anew after another end", "Starting").begin(0).take(0, UNREACHED)
     anew.begin(50000).take(50000, LOSS).begin(51000).take(70000, UNREACHED).begin(71000)
-    refused = Life("with a KKpsk0 in between, which the hub refuses as well", "Ask").drops(REFUSED_CLIENT)
-    heard = lost_twice("not if the hub was heard in between").begin().take(2000, READY).take(2001, MESSAGE)
-    unheard = lost_twice("not if a message was heard that had to be dropped").begin().take(2000, READY).take(2001, DROPPED)
+    refused = refused_once("with a KKpsk0 in between, which the hub refuses as well")
+    heard = refused_once("not if the hub was heard in between").begin().take(2000, READY).take(2001, MESSAGE)
+    unheard = refused_once("not if a message was heard that had to be dropped").begin().take(2000, READY).take(2001, DROPPED)
     states = [(5000, "awaiting-hello"), (6000, "awaiting-offer"), (7000, "awaiting-message-2")]
     steady = Life("ready for as long as the caller says", "Steady", steadyAfter=500).fails(LOSS).fails(LOSS)
     goodbye = timer("the timer of a pause that a goodbye cut short").fails(LOSS).goodbye(2000).resume(2500).begin(2500)
     uncut = timer("a goodbye without a pause cuts nothing short").begin(0).goodbye(1).take(2, LOSS).resume(3).begin(3)
-    password = Life("anew after a person has acted", "Password").differs().differs().resume(10000)
+    password = Life("again within an hour, whatever a person has done", "Password").fails(PASSWORD).resume(10000)
+    asked = Life("the pauses after a question are as long as any", "Ask").fails(OTHER_KEY, "000000").fails(LOSS)
+    long = Life("the pauses after a refusal are longer, and not those after a loss", "Ask", basePause=400000, maxPause=60000)
+    goes_back = waits("a clock that goes back lengthens nothing").waits((500, "awaiting-hello"), (600, "awaiting-hello"))
     return [
         anew.take(120000, UNREACHED).begin(121000).take(130000, UNREACHED),
-        Life("the second byte", "Jitter", basePause=600000).fails(LOSS, "000100"),
+        Life("the second byte", "Jitter", basePause=600000, maxPause=600000).fails(LOSS, "000100"),
         Life("the third byte", "Jitter", basePause=86400000, maxPause=86400000).fails(LOSS, "000001"),
         steady.drops(LOSS_LATER, 500),
         refused.fails(REFUSED_KK).begin().take(20000, READY).take(21000, REFUSED_CLIENT),
-        Life("derived, and then stored", "Password").differs().differs(False),
-        Life("not if a connection was ready in between", "Password").differs().drops(LOSS_LATER).differs(),
-        password.differs().differs(),
+        asked,
+        long.fails(ended("access-refused", "refused", "later")).fails(ended("negotiation-refused", "refused", "later")).fails(LOSS),
+        Life("a refusal after the handshake", "Ask", basePause=400000).drops(ended("refused", "refused", "later")),
+        Life("though a connection was ready in between", "Password").fails(PASSWORD).drops(LOSS_LATER, 40000).fails(PASSWORD),
+        Life("not after an hour", "Password").fails(PASSWORD).drops(LOSS_LATER, 3600000).fails(PASSWORD),
+        password.fails(PASSWORD).fails(PASSWORD, "000000"),
         Life("the pin is kept where that is asked for", "KkFailure", onKkFailure="keep-pin").fails(REFUSED_KK).begin(),
-        heard.take(3000, TEXT).drops(TEXT).drops(TEXT),
-        unheard.take(3000, TEXT),
+        Life("twice, and nobody is asked", "LostSession").drops(TEXT).drops(TEXT),
+        heard.take(3000, REFUSED_CLIENT).drops(REFUSED_CLIENT).drops(REFUSED_CLIENT),
+        unheard.take(3000, REFUSED_CLIENT),
+        goes_back,
         waits("it is never less than 0").waits((31000, "awaiting-hello"), (99000, "awaiting-hello")),
         waits("it begins anew with each state").waits(*states),
         waits("but not with a second HELLO").waits(*((at, "awaiting-offer") for at in (5000, 20000, 34999))),

@@ -52,7 +52,9 @@ NOTES = {
     ),
     "PolicyEnding": (
         "What follows the end of a connection, for all whose fields `when` has. `redial` is at once, `pause` after a random "
-        "pause; where `asks` is set, a person is asked meanwhile. An implementation that fails most likely takes `retry` for a schedule."
+        "pause, `ask` after a long one, while a person is asked; where `isRefusal` is set, the longest pause is ten times as long. "
+        "An implementation that fails most likely takes `retry` for a schedule, or lets anybody who can write to a connection "
+        "stop it for ever."
     ),
     "PolicyState": (
         "The states of a client between and during its connections. An input that is ignored is that of an old timer, or "
@@ -357,14 +359,13 @@ def transition_row(state, given, outcome):
     return row(f"{given} in {state}", flag, state=state, input=input, **({"form": form} if form else {}), **fields)
 
 
-# When a client dials. `when` is what has to hold; each verdict leads to a state.
+# When a client dials. `when` is what has to hold.
 
 POLICY_STATES = {
     "idle": {"begin": "connecting", "goodbye": "resting"},
     "connecting": {"ready": "ready", "goodbye": "leaving"},
     "ready": {"goodbye": "leaving"},
     "waiting": {"begin": "connecting", "goodbye": "resting", "resume": "idle"},
-    "asking": {"goodbye": "resting", "resume": "idle"},
     "leaving": {"resume": "returning"},
     "returning": {"goodbye": "leaving"},
     "resting": {"resume": "idle"},
@@ -373,9 +374,8 @@ POLICY_INPUTS = ["begin", "ready", "goodbye", "resume"]
 KK_FAILS = {"pattern": "KKpsk0", "wasReady": False}
 
 
-def policy_row(comment, verdict, xx=False, asks=False, **when):
-    next = {"ask": "asking", "redial": "waiting", "pause": "waiting", "rest": "resting"}[verdict]
-    fields = {"when": when, "verdict": verdict, "next": next, **({"usesXxAlone": True} if xx else {}), **({"asks": True} if asks else {})}
+def policy_row(comment, verdict, xx=False, refusal=False, **when):
+    fields = {"when": when, "verdict": verdict, **({"usesXxAlone": True} if xx else {}), **({"isRefusal": True} if refusal else {})}
     return row(comment, "PolicyEnding", **fields)
 
 
@@ -383,23 +383,17 @@ POLICY_ENDINGS = [
     policy_row("after a goodbye", "rest", state="leaving"),
     policy_row("after a goodbye, a connection that was not announced", "rest", state="resting"),
     policy_row("the client wants the connection back", "redial", state="returning"),
-    policy_row("a person is being asked, a connection that was not announced", "ask", state="asking"),
-    policy_row("nothing changes until a person has acted", "ask", retry="never"),
-    policy_row(
-        "the PSK differs again, although it was derived for the connection",
-        "ask",
-        error="psk-differs",
-        isPskFresh=True,
-        isRepeated=True,
-    ),
-    policy_row("the hub has lost the session again, and was not heard", "ask", error="text-after-ready", isRepeated=True),
-    policy_row("the hub has refused the client's key again", "ask", error="client-key-refused", isRepeated=True),
-    policy_row("a clock that is wrong, or a certificate that is", "pause", asks=True, error="certificate-refused"),
-    policy_row("a hub that is too old", "pause", asks=True, error="protocol-version"),
-    policy_row("a refusal before message 1, whatever the pattern", "pause", error="access-refused"),
+    policy_row("what only a person can remove, or anybody forge", "ask", retry="never"),
+    policy_row("the PSK differs again, within an hour", "ask", refusal=True, error="psk-differs", isRepeated=True),
+    policy_row("the hub has refused the client's key again", "ask", refusal=True, error="client-key-refused", isRepeated=True),
+    policy_row("a clock that is wrong, or a certificate that is", "ask", error="certificate-refused"),
+    policy_row("a hub that is too old", "ask", error="protocol-version"),
+    policy_row("a refusal before message 1, whatever the pattern", "pause", refusal=True, error="access-refused"),
     policy_row("a KKpsk0 that was refused", "redial", xx=True, reason="refused", **KK_FAILS),
     policy_row("a KKpsk0 that met silence", "redial", xx=True, reason="timeout", **KK_FAILS),
     policy_row("a KKpsk0 that was lost", "pause", xx=True, error="dropped", **KK_FAILS),
+    policy_row("an XXpsk2 that was refused", "pause", refusal=True, error="negotiation-refused"),
+    policy_row("a refusal after the handshake", "pause", refusal=True, error="refused"),
     policy_row("anything else", "pause"),
 ]
 

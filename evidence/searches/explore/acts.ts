@@ -17,9 +17,11 @@ export function freeActs(world: World): Act[] {
   const { connection, policy, scenario } = world;
   if (connection === undefined) {
     const restart: Act = ['restart', (world) => world.restart()];
-    if (policy.state === 'asking') return [['a person acts', (world) => world.consult()], restart];
     if (policy.state === 'resting') return [['resume', (world) => world.policy.resume()], restart];
-    return [['dial', (world) => world.dial()]];
+    const dial: Act = ['dial', (world) => world.dial()];
+    if (world.asked === undefined) return [dial];
+    const person: Act = ['a person acts', (world) => world.consult()];
+    return scenario.isForPerson ? [person, dial, restart] : [dial, person, restart];
   }
   const { queues, pending, client, isSteady } = connection;
   const acts: Act[] = [];

@@ -16,6 +16,7 @@ import {
 import { POLICY_ENDINGS } from '../../../src/policy/tables.ts';
 import { toyCrypto } from '../../../test/world/toy-crypto.ts';
 import { table } from '../../../tools/draw.ts';
+import { isRecent } from './describe.ts';
 import {
   CLIENT_KEY,
   GUESSED_PSK,
@@ -142,13 +143,10 @@ class Life {
   get label(): string {
     const { link } = this;
     const { policy } = (link as unknown as { machine: { policy: Record<string, unknown> } }).machine;
-    const { leavesOutKk, hasDiffered, doubt } = policy;
+    const { leavesOutKk, differedAt, doubt } = policy;
+    const hasDiffered = isRecent(differedAt, this.now);
     const own = [link.state, leavesOutKk, hasDiffered, isAskedAbout(doubt), this.pinned !== undefined];
     return `${storedLabel(link.keyring)} ${own}`;
-  }
-
-  get isStopped(): boolean {
-    return this.link.deadline === undefined;
   }
 
   connect({ peer, after = 5, ends = 1006, change = (text) => [text], late }: Act): void {
@@ -201,8 +199,7 @@ class Life {
       } else if (order.do === 'tell') {
         const { event } = order;
         if (event.type === 'ask') {
-          const dialsOn = event.after === undefined ? '' : ', while the client dials on';
-          this.reached.add(`a person is asked: \`${event.error.code}\`${dialsOn}`);
+          this.reached.add(`a person is asked: \`${event.error.code}\``);
         }
         if (event.type === 'hub-replaced')
           this.reached.add('the pin is replaced, and a person is told both fingerprints');
@@ -256,7 +253,7 @@ export function explore(
               course.map(({ name }) => name),
             );
         for (const code of life.told) told.add(code);
-        if (life.isStopped || seen.has(life.label)) continue;
+        if (seen.has(life.label)) continue;
         seen.add(life.label);
         next.push(course);
       }

@@ -2,16 +2,20 @@
 import { short, storedLabel } from './scenarios.ts';
 import type { World } from './world.ts';
 
+/** Whether a `psk-differs` counts. */
+export function isRecent(differedAt: unknown, now: number): boolean {
+  return now - (differedAt as number) < 3_600_000;
+}
+
 /** @param isWatched - whether the attacker can still act; otherwise it makes no difference what is recorded */
 export function describe(world: World, isWatched: boolean): string {
   const { connection, keyring, policy, recorded, pinned, asked } = world;
-  const { phase, hasOldTimer, hasHeard, doubt, hasDiffered, isPskFresh, leavesOutKk, readyAt } =
-    policy as unknown as {
-      [field: string]: unknown;
-    };
+  const { phase, hasOldTimer, hasHeard, doubt, differedAt, leavesOutKk, readyAt } = policy as unknown as {
+    [field: string]: unknown;
+  };
   const facts: unknown[] = [
     storedLabel(keyring), pinned && short(pinned), asked,
-    phase, hasOldTimer, hasHeard, doubt, hasDiffered, isPskFresh, leavesOutKk,
+    phase, hasOldTimer, hasHeard, doubt, isRecent(differedAt, world.now), leavesOutKk,
     readyAt === undefined,
   ]; // biome-ignore format: facts
   if (isWatched) facts.push(...Object.keys(recorded).sort());

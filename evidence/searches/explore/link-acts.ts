@@ -1,6 +1,7 @@
 /** What can happen next around a ClientLink, and which of its worlds are alike. */
 import { forgetPsks } from '../../../src/index.ts';
 import { toyCrypto } from '../../../test/world/toy-crypto.ts';
+import { isRecent } from './describe.ts';
 import { insideOf, type LinkWorld, type Sent } from './link-world.ts';
 import { CLIENT_STATIC, IMPOSTOR_STATIC, keyOf, PSK, short, storedLabel } from './scenarios.ts';
 import type { Act } from './search.ts';
@@ -14,8 +15,12 @@ type LinkAct = Act<LinkWorld>;
 export function freeLinkActs(world: LinkWorld): LinkAct[] {
   const { link, connection, storing, deriving, computing } = world;
   const acts: LinkAct[] = [];
+  const persons: LinkAct[] = [];
   const isShown = link.state === 'waiting' && connection === undefined && world.shown === 'refused';
-  if (isShown && world.pinned !== undefined) acts.push(['a person resets the client at the hub', forget]);
+  if (isShown && world.pinned !== undefined) persons.push(['a person resets the client at the hub', forget]);
+  if (link.state === 'asking' && connection === undefined) persons.push(['a person acts', consult]);
+  const isForPerson = world.scenario.isForPerson || world.hasTrustedAnother;
+  if (isForPerson) acts.push(...persons);
   if (storing !== undefined) acts.push(['the store answers', (own) => own.answerStore()]);
   if (deriving !== undefined) acts.push(['derived', (own) => answerDerivation(own, PSK)]);
   if (computing !== undefined) {
@@ -28,7 +33,6 @@ export function freeLinkActs(world: LinkWorld): LinkAct[] {
     if (toLink.length > 0) acts.push(['deliver to link', (own) => deliver(own, 'toLink')]);
     if (hub !== undefined && toHub.length > 0) acts.push(['deliver to hub', (own) => deliver(own, 'toHub')]);
   }
-  if (link.state === 'asking') acts.push(['a person acts', consult]);
   if (link.state === 'ended') acts.push(['start', (own) => own.call('start')]);
   const { deadline } = link;
   const isDue = deadline !== undefined && deadline <= world.now;
@@ -37,7 +41,9 @@ export function freeLinkActs(world: LinkWorld): LinkAct[] {
   if (acts.length === 0 && connection !== undefined && !world.isConnected)
     acts.push(['the network gives up', (own) => own.end({ code: 1006 })]);
   if (connection !== undefined) acts.push(['break', (own) => own.end({ code: 1006 })]);
-  return acts;
+  if (isForPerson) return acts;
+  if (acts.length === 0 && persons.length > 0) acts.push(['nobody comes', () => undefined]);
+  return [...acts, ...persons];
 }
 
 /** What goes wrong, and what the program and the person wish. */
@@ -140,7 +146,7 @@ export function describeLink(world: LinkWorld): string {
     link.state, since(link.deadline), inside.isReady, inside.isCut, inside.isPaced, since(inside.dialAt), inside.failures,
     inside.isOn, session?.state, events.map(({ type }) => type), inputs.length, world.heldNames,
     codeOf(inside.asked), codeOf(inside.cause), asked, world.shown,
-    policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, policy.hasDiffered, policy.isPskFresh,
+    policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, isRecent(policy.differedAt, now),
     policy.leavesOutKk, policy.lastCode, since(policy.readyAt), since(policy.dueAt), policy.sessionState,
     session === undefined || since(policy.sessionStateSince),
     storedLabel(link.keyring), storedLabel(stored), store.changes.length, store.isNeeded, store.isRead,

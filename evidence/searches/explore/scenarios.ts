@@ -32,6 +32,8 @@ export interface Scenario {
   readonly isPaced?: true;
   /** The attacker knows the password. */
   readonly isInsider?: true;
+  /** Not even without an attacker is the client connected, unless a person acts. */
+  readonly isForPerson?: true;
 }
 
 const NEW = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: toyCrypto });
@@ -54,7 +56,7 @@ export const SCENARIOS: readonly Scenario[] = [
     pinned: CLIENT_KEY,
     onKkFailure: 'replace-pin',
   },
-  { name: 'new hub key', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY },
+  { name: 'new hub key', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY, isForPerson: true },
   {
     name: 'new hub key, pins replaced',
     keyring: pinned(PROVISIONED, OLD_KEY),
@@ -62,8 +64,8 @@ export const SCENARIOS: readonly Scenario[] = [
     onKkFailure: 'replace-pin',
   },
   { name: 'stale PSK', keyring: pinned(storePsk(NEW, NODE_ID, OTHER_PSK), HUB_KEY), pinned: CLIENT_KEY },
-  { name: 'hub knows another client key', keyring: DERIVED, pinned: OLD_KEY },
-  { name: 'unknown hub, pinned hubs only', keyring: DERIVED, trust: 'pinned-only' },
+  { name: 'hub knows another client key', keyring: DERIVED, pinned: OLD_KEY, isForPerson: true },
+  { name: 'unknown hub, pinned hubs only', keyring: DERIVED, trust: 'pinned-only', isForPerson: true },
   { name: 'key kept elsewhere', keyring: KNOWN, pinned: CLIENT_KEY, isKeyElsewhere: true },
   { name: 'key kept elsewhere, first contact', keyring: DERIVED, isKeyElsewhere: true },
   { name: 'paced, first contact', keyring: NEW, isPaced: true },
@@ -71,7 +73,13 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'paced, key kept elsewhere', keyring: DERIVED, isKeyElsewhere: true, isPaced: true },
   { name: 'attacker knows the password', keyring: KNOWN, pinned: CLIENT_KEY, isInsider: true },
   { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
-  { name: 'new hub key, MQTT', keyring: pinned(PROVISIONED, OLD_KEY), pinned: CLIENT_KEY, overMqtt: true },
+  {
+    name: 'new hub key, MQTT',
+    keyring: pinned(PROVISIONED, OLD_KEY),
+    pinned: CLIENT_KEY,
+    overMqtt: true,
+    isForPerson: true,
+  },
   { name: 'known hub, provisioned, MQTT', keyring: KNOWN_PROVISIONED, pinned: CLIENT_KEY, overMqtt: true },
 ];
 

@@ -317,6 +317,7 @@ export class World {
         break;
       case 'ready':
         connection.ready[side] = event;
+        if (side === 'client') this.asked = undefined;
         if (side === 'client') checkClient(this.scenario, connection, event as ReadyClient, this.keyring);
         else if (!connection.isImpostor) checkHub(connection, event as ReadyHub);
         break;

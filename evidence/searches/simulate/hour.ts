@@ -21,7 +21,7 @@ class ObeysRetry extends ConnectionPolicy {
   override take(event: SessionEvent, now: number): PolicyDecision | undefined {
     const decision = super.take(event, now);
     if (event.type !== 'ended' || decision?.do === 'rest') return decision;
-    if (event.retry === 'never') return { do: 'ask', error: event.error, after: undefined };
+    if (event.retry === 'never') return { do: 'ask', error: event.error, after: HOUR };
     return { do: 'dial', after: event.retry === 'now' ? 0 : 1000, tell: undefined };
   }
 }

@@ -123,14 +123,14 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'wasReady && now - since >= this.times.steadyAfter!',
       'wasReady',
     ]),
-    broken('a hub that loses sessions is dialled for ever', [
+    broken('a person is asked about a hub that loses sessions', [
       POLICY_TABLES,
-      "  { error: 'text-after-ready', isRepeated: true, verdict: 'ask' },\n",
-      '',
+      "  { verdict: 'pause' },\n",
+      "  { error: 'text-after-ready', verdict: 'ask' },\n  { verdict: 'pause' },\n",
     ]),
     broken('a deadline starts anew at each call', [
       POLICY,
-      'if (state !== this.sessionState) {',
+      'if (state !== this.sessionState || at < this.sessionStateSince) {',
       "if (state !== '') {",
     ]),
     broken('a timer of a pause that was cut short counts', [
@@ -141,8 +141,8 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     broken('goodbye is forgotten', [POLICY_TABLES, "  { state: 'leaving', verdict: 'rest' },\n", '']),
     broken('pauses go on growing after resume', [
       POLICY,
-      'this.limit = this.times.basePause!;\n    this.hasDiffered',
-      'this.hasDiffered',
+      'this.limit = this.times.basePause!;\n    this.isStarting',
+      'this.isStarting',
     ]),
     broken('the pattern is kept after silence', [POLICY, 'if (usesXxAlone) this.leavesOutKk = true;', '']),
   ],
