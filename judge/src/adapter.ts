@@ -19,7 +19,11 @@ export class AdapterError extends Error {}
 /** The tests cannot run at all; the message says why and what to do. */
 export class CannotRun extends Error {}
 
-const LATE = 'no response';
+/** The adapter is no program, or it answers nothing at all. */
+export class CannotStart extends CannotRun {}
+
+/** How the message of an AdapterError begins if there was no response in time. */
+export const LATE = 'no response within';
 const NO_RESPONSE = 'exited without a response';
 const BUFFERED =
   'Does it flush its output after each line? Output to a pipe is buffered (C: fflush; Python: flush=True). ';
@@ -50,6 +54,8 @@ export class ProcessAdapter implements Adapter {
   /** The end of what the adapter has written to its standard error, and how it exited. */
   #said = '';
   #exit = '';
+  /** Why there is no process. */
+  #notStarted: string | undefined;
 
   constructor(options: ProcessOptions) {
     this.#options = options;
@@ -69,6 +75,8 @@ export class ProcessAdapter implements Adapter {
     } catch (error) {
       await this.stop(PATIENCE_AFTER_FAULT);
       const { command, verbose } = this.#options;
+      if (this.#notStarted !== undefined)
+        throw new CannotStart(`${command} cannot be started: ${this.#notStarted}`);
       const lines = verbose ? [] : this.#said.trim().split('\n').slice(-MAX_LINES);
       const { message } = error as Error;
       const how = message === NO_RESPONSE ? `${message}${this.#exit}` : message;
@@ -77,8 +85,9 @@ export class ProcessAdapter implements Adapter {
         throw new AdapterError(`${how}${last}`);
       }
       const said = lines.join('\n  ');
-      throw new CannotRun(
-        `${command}: ${how}. ${message.startsWith(LATE) ? BUFFERED : ''}Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.${said && `\nIt wrote to its standard error:\n  ${said}`}`,
+      const isLate = message.startsWith(LATE);
+      throw new (isLate ? CannotStart : CannotRun)(
+        `${command}: ${how}. ${isLate ? BUFFERED : ''}Start it by hand and type {"id":1,"op":"select"}; it should print {"id":1,"declined":true}, or better.${said && `\nIt wrote to its standard error:\n  ${said}`}`,
       );
     }
   }
@@ -123,7 +132,10 @@ export class ProcessAdapter implements Adapter {
       // A process that it has started may hold its output open: then the stream would not end.
       setTimeout(() => child.stdout!.destroy(), REST).unref();
     });
-    child.on('error', () => child.stdout!.destroy()); // the process could not be started: the same
+    child.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      this.#notStarted = code === 'ENOENT' ? 'there is no such program' : message;
+      child.stdout!.destroy();
+    });
     [this.#said, this.#exit] = ['', ''];
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       if (verbose) process.stderr.write(printable(text));
@@ -137,7 +149,7 @@ export class ProcessAdapter implements Adapter {
     const { timeout } = this.#options;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_resolve, reject) => {
-      const error = new AdapterError(`${LATE} within ${timeout / 1000} s`);
+      const error = new AdapterError(`${LATE} ${timeout / 1000} s`);
       timer = setTimeout(() => reject(error), timeout);
     });
     try {

@@ -1,7 +1,7 @@
 /** Failures that are known, single tests, and what changed since the last run. */
 import { readFileSync } from 'node:fs';
 import { CannotRun } from './adapter.ts';
-import { vectorFiles } from './vectors.ts';
+import { vectorFiles, vectorsId } from './vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 /** Whether this names one test, such as `session-178`: its file and its tcId. */
@@ -43,23 +43,41 @@ export function fixedOf(verdicts: readonly Verdict[], known: readonly string[]):
   return known.filter((name) => passed.has(name));
 }
 
-/** The names of the failures in an earlier judge.json; `undefined` if there is none. */
-export function failuresIn(path: string): string[] | undefined {
+/** The last result of each test, by its name, in this run and earlier ones of the same kind. */
+export interface Results {
+  readonly [name: string]: Verdict['result'];
+}
+
+/** The results of an earlier judge.json; none if there is no such file, or if it is of another command or another --spec-only. */
+export function resultsIn(path: string, subject: string, isSpecOnly: boolean): Results {
   try {
-    const { verdicts } = JSON.parse(readFileSync(path, 'utf8')) as { verdicts: readonly Verdict[] };
-    return verdicts.filter(({ result }) => result === 'failed').map(wordOf);
+    const report = JSON.parse(readFileSync(path, 'utf8'));
+    return report.subject === subject && report.isSpecOnly === isSpecOnly ? Object(report.results) : {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+/** The results with those of this run. */
+export function withResults(earlier: Results, verdicts: readonly Verdict[]): Results {
+  return {
+    ...earlier,
+    ...Object.fromEntries(verdicts.map((verdict) => [wordOf(verdict), verdict.result])),
+  };
 }
 
 const MOST_NAMED = 10;
 
-/** One line for what changed since an earlier run; empty if nothing did. */
-export function changesSince(earlier: readonly string[], verdicts: readonly Verdict[]): string {
-  const failed = verdicts.filter(({ result }) => result === 'failed').map(wordOf);
-  const fixed = fixedOf(verdicts, earlier);
-  const fresh = failed.filter((name) => !earlier.includes(name));
+/** One line for the tests whose result is another one than the last time; empty if there are none. */
+export function changesSince(earlier: Results, verdicts: readonly Verdict[]): string {
+  const fixed = verdicts.filter(
+    (verdict) => verdict.result === 'passed' && earlier[wordOf(verdict)] === 'failed',
+  );
+  const fresh = verdicts
+    .filter(
+      (verdict) => verdict.result === 'failed' && !['failed', undefined].includes(earlier[wordOf(verdict)]),
+    )
+    .map(wordOf);
   if (fixed.length + fresh.length === 0) return '';
   const names = fresh.slice(0, MOST_NAMED).join(', ');
   const more = fresh.length > MOST_NAMED ? ', …' : '';
@@ -71,7 +89,7 @@ const escaped = (text: string): string =>
     .replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replace(/[^\t\n -\ud7ff\ue000-\ufffd]/g, '?');
 
-/** The verdicts as JUnit writes them, for CI. A known failure is skipped. */
+/** The verdicts as JUnit writes them, for CI, with the vectors that were used. A known failure is skipped. */
 export function toJunit(verdicts: readonly Verdict[]): string {
   const cases = verdicts.map((verdict) => {
     const { operation, comment, result, failure, defect, milliseconds, isKnown } = verdict;
@@ -89,6 +107,7 @@ export function toJunit(verdicts: readonly Verdict[]): string {
   });
   const count = (result: Verdict['result']): number =>
     verdicts.filter((verdict) => verdict.result === result).length;
+  const { version, sha256 } = vectorsId();
   const counts = `tests="${verdicts.length}" failures="${count('failed')}" errors="${count('defect')}" skipped="${count('declined')}"`;
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="hub-protocol-judge" ${counts}>\n${cases.join('\n')}\n</testsuite>\n`;
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="hub-protocol-judge" ${counts}>\n<properties><property name="vectors" value="${version} ${sha256}"/></properties>\n${cases.join('\n')}\n</testsuite>\n`;
 }

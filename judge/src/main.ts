@@ -6,7 +6,16 @@ import { type Adapter, CannotRun, ProcessAdapter } from './adapter.ts';
 import { C_OPERATIONS, cHeader } from './c-header.ts';
 import { OPERATIONS } from './checks/checks.ts';
 import { didYouMean } from './closest.ts';
-import { changesSince, failuresIn, fixedOf, isTestName, readKnown, toJunit, withKnown } from './known.ts';
+import {
+  changesSince,
+  fixedOf,
+  isTestName,
+  readKnown,
+  resultsIn,
+  toJunit,
+  withKnown,
+  withResults,
+} from './known.ts';
 import { connectTo } from './live/connect.ts';
 import { type Credentials, credentialsOf } from './live/credentials.ts';
 import { listen } from './live/listen.ts';
@@ -169,9 +178,10 @@ function checkOperations(only: readonly string[] | undefined): void {
 }
 
 /** Writes at the speed of the reader, until it stops reading: the lines are some megabytes. */
-async function printLines({ only, specOnly, text }: Options): Promise<number> {
+async function printLines({ only, specOnly, text, profile: name }: Options): Promise<number> {
   checkOperations(only);
-  for (const line of text ? readableLines(only, specOnly) : jsonLines(only, specOnly)) {
+  const printed = { only, specOnly, profile: name === undefined ? undefined : profileOf(name) };
+  for (const line of text ? readableLines(printed) : jsonLines(printed)) {
     if (!process.stdout.writable) break;
     if (!process.stdout.write(printable(`${line}\n`))) await once(process.stdout, 'drain').catch(() => {});
   }
@@ -209,13 +219,15 @@ function finish(subject: string, all: readonly Verdict[], options: Options, judg
   const { report: folder, known: knownPath, junit } = options;
   const known = knownPath === undefined ? [] : readKnown(knownPath);
   const verdicts = withKnown(all, known);
-  const earlier = failuresIn(join(folder, REPORT));
-  const path = writeReport(folder, toJson(version, subject, verdicts));
+  const isSpecOnly = options.specOnly;
+  const earlier = resultsIn(join(folder, REPORT), subject, isSpecOnly);
+  const run = { judge: version, subject, isSpecOnly, results: withResults(earlier, verdicts) };
+  const path = writeReport(folder, toJson(run, verdicts));
   if (junit !== undefined) writeFileSync(junit, toJunit(verdicts));
   const lines = [toText(verdicts).trimEnd(), ''];
   const fixed = fixedOf(verdicts, known);
   if (fixed.length > 0) lines.push(`${knownPath} need not have these, which pass: ${fixed.join(', ')}`);
-  const changes = earlier === undefined ? '' : changesSince(earlier, verdicts);
+  const changes = changesSince(earlier, verdicts);
   if (changes !== '') lines.push(changes);
   const gaps = judged === undefined ? [] : gapsIn(verdicts);
   if (judged !== undefined) lines.push(...profileLines(judged, verdicts, gaps, options));

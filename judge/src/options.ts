@@ -67,6 +67,19 @@ const OPTIONS = {
   help: { type: 'boolean', help: 'print this' },
 } as const satisfies { readonly [name: string]: Option };
 
+/** The options that each mode uses, besides the one that names it. */
+const LIVE = 'only spec-only timeout known junit report identity';
+const USES: { readonly [mode: string]: string } = {
+  listen: `${LIVE} port`,
+  connect: LIVE,
+  mqtt: `${LIVE} port`,
+  jsonl: 'only spec-only profile',
+  text: 'only spec-only profile',
+  c: 'only profile',
+  trace: '',
+};
+const OF_ADAPTER = 'only spec-only timeout known junit report profile verbose';
+
 /** A start for any adapter: it declines everything. */
 const SKELETON = `\
 import json, sys
@@ -94,9 +107,9 @@ Tests an implementation of HiveMind protocol 3 and names the mistakes it finds.
   hub-protocol-judge --mqtt client|hub [options]
       The same over MQTT: your client, or your hub, connects to a broker that
       the judge plays too.
-  hub-protocol-judge --jsonl [--only NAME,…] [--spec-only]
+  hub-protocol-judge --jsonl [--only NAME,…] [--spec-only] [--profile NAME]
       Prints the vectors, one test a line.
-  hub-protocol-judge --text [--only NAME,…] [--spec-only]
+  hub-protocol-judge --text [--only NAME,…] [--spec-only] [--profile NAME]
       Prints the vectors for reading, one step a line.
   hub-protocol-judge --trace NAME
       Prints the values of a handshake, token by token, to compare with yours.
@@ -191,6 +204,14 @@ export function parseOptions(args: string[]): Options | 'help' | 'version' {
     throw new CannotRun(
       'expected one of -- COMMAND, --listen, --connect URL, --mqtt, --jsonl, --text, --trace NAME and --c: see --help',
     );
+  }
+  const options = tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []));
+  const mode = options.find((name) => name in USES);
+  const used = `${mode ?? ''} ${mode === undefined ? OF_ADAPTER : USES[mode]}`.trim().split(' ');
+  const idle = options.find((name) => !used.includes(name));
+  if (idle !== undefined) {
+    const where = mode === undefined ? 'on an adapter' : `with --${mode}`;
+    throw new CannotRun(`--${idle} has no effect ${where}: leave it out. These have: --${used.join(', --')}`);
   }
   if (mqtt !== undefined && mqtt !== 'client' && mqtt !== 'hub') {
     throw new CannotRun(`--mqtt expects client or hub, which is what you test, got ${mqtt}`);

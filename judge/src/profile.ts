@@ -4,7 +4,7 @@
  */
 import type { Fields } from './adapter.ts';
 import { CannotRun } from './adapter.ts';
-import type { Vector } from './vectors.ts';
+import { type Vector, vectorsId } from './vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 export interface Profile {
@@ -174,6 +174,14 @@ export function badgeOf(profile: Profile, verdicts: readonly Verdict[], isSpecOn
   const line = lineOf(profile, verdicts, isSpecOnly);
   const isWhole = !verdicts.some(({ result }) => result === 'failed') && gapsIn(verdicts).length === 0;
   const color = isWhole ? 'brightgreen' : 'orange';
-  const badge = { schemaVersion: 1, label: 'HiveMind protocol 3', message: line, color, profile, isSpecOnly };
+  const badge = {
+    schemaVersion: 1,
+    label: 'HiveMind protocol 3',
+    message: line,
+    color,
+    profile,
+    isSpecOnly,
+    vectors: vectorsId(),
+  };
   return `${JSON.stringify(badge, undefined, 1)}\n`;
 }

@@ -16,6 +16,7 @@ import {
 } from './groups.ts';
 import { wordOf } from './known.ts';
 import { printable } from './printable.ts';
+import { vectorsId } from './vectors.ts';
 import type { Verdict } from './verdict.ts';
 
 const MAX_GROUPS = 10; // shown
@@ -167,9 +168,10 @@ function defectsToLines(verdicts: readonly Verdict[]): string[] {
   ];
 }
 
-export function toJson(judge: string, subject: string, verdicts: readonly Verdict[]): string {
+/** @param run - what was run: the version of the judge, the subject, and the last result of each test */
+export function toJson(run: { readonly [field: string]: unknown }, verdicts: readonly Verdict[]): string {
   const passed = exitStatus(verdicts) === 0;
-  const report = { judge, subject, passed, summary: summarize(verdicts), verdicts };
+  const report = { ...run, vectors: vectorsId(), passed, summary: summarize(verdicts), verdicts };
   return printable(`${JSON.stringify(report, undefined, 1)}\n`);
 }
 

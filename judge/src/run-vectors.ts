@@ -1,11 +1,11 @@
 /** Sends every vector to an adapter and collects the verdicts. */
-import { type Adapter, AdapterError, type Fields } from './adapter.ts';
+import { type Adapter, AdapterError, CannotStart, type Fields, LATE } from './adapter.ts';
 import { CHECKS, OPERATIONS } from './checks/checks.ts';
 import { start } from './difference.ts';
 import { applies, type Profile, readProfile } from './profile.ts';
 import { demandedOf, withoutChoices } from './spec-only.ts';
 import { firstWrongValue, seenIn } from './trace.ts';
-import { readVectorFile, rulesOf, type Vector, vectorFiles } from './vectors.ts';
+import { readVectorFile, rulesOf, type Vector, vectorFiles, vectorsId } from './vectors.ts';
 import { Declined, Failure, narrowCauses, runTest, type Verdict } from './verdict.ts';
 
 export interface Task {
@@ -86,13 +86,15 @@ export async function runVectors({
   const tasks = profile === undefined ? all : all.filter((task) => applies(task, profile));
   if (profile !== undefined) onProfile?.(profile, all.length - tasks.length);
   const verdicts: Verdict[] = [];
-  let [operation, inVain] = ['', 0];
+  let [operation, inVain, late] = ['', 0, 0];
   for (const task of tasks) {
     onProgress?.(verdicts.length, tasks.length, task.operation);
     if (task.operation !== operation) [operation, inVain] = [task.operation, 0];
-    const asked = inVain < MAX_IN_VAIN ? adapter : SILENT;
+    const asked = late === MAX_LATE ? ASLEEP : inVain < MAX_IN_VAIN ? adapter : SILENT;
     const verdict = await runVector(task, asked, isSpecOnly, profile);
-    inVain = verdict.failure?.difference.where === 'adapter' ? inVain + 1 : 0;
+    const { where, got } = verdict.failure?.difference ?? { where: '', got: '' };
+    inVain = where === 'adapter' ? inVain + 1 : 0;
+    if (asked === adapter) late = where === 'adapter' && got.startsWith(LATE) ? late + 1 : 0;
     verdicts.push(verdict);
   }
   onProgress?.(tasks.length, tasks.length, '');
@@ -101,21 +103,26 @@ export async function runVectors({
 
 /** Asks an adapter what it is. Those that do not know the request decline it, or end. */
 async function askAbout(adapter: Adapter): Promise<Profile | undefined> {
-  const response = await adapter.send({ op: 'about' }).catch(() => ({}));
+  const response = await adapter.send({ op: 'about' }).catch((error) => {
+    if (error instanceof CannotStart) throw error;
+    return {};
+  });
   return readProfile(response);
 }
 
 /** How many requests in a row, of one operation, an adapter may leave without a valid response. Each costs a new process. */
 const MAX_IN_VAIN = 20;
 
+/** How many requests in a row an adapter may leave without any response. Each costs the whole timeout. */
+const MAX_LATE = 5;
+
 /** In place of an adapter that has left more. */
-const SILENT: Adapter = {
-  send: () =>
-    Promise.reject(
-      new AdapterError(`not asked, since ${MAX_IN_VAIN} requests in a row had no valid response`),
-    ),
+const silent = (count: number, what: string): Adapter => ({
+  send: () => Promise.reject(new AdapterError(`not asked, since ${count} requests in a row had ${what}`)),
   stop: () => Promise.resolve(),
-};
+});
+const SILENT = silent(MAX_IN_VAIN, 'no valid response');
+const ASLEEP = silent(MAX_LATE, 'no response in time');
 
 /** Leaves out the causes that a test rules out, by passing or by the way it failed. */
 function withoutRefuted(verdicts: readonly Verdict[], tasks: readonly Task[]): Verdict[] {
@@ -191,19 +198,29 @@ async function ask(adapter: Adapter, request: Fields): Promise<Fields> {
   return response;
 }
 
+/** Tests to print. */
+export interface Printed {
+  readonly only: readonly string[] | undefined;
+  /** Leaves out tests that the protocol leaves open. */
+  readonly specOnly: boolean;
+  /** Leaves out those of other implementations, and known answers, which no operation takes. */
+  readonly profile?: Profile | undefined;
+}
+
 /**
- * One line for each test of these operations, or of all files. It has the fields of the test and of its group, the file,
- * and the operation, or null if no operation takes it.
- * @param isSpecOnly - leaves out tests that the protocol leaves open
+ * A line about the vectors, then one for each test of these operations, or of all files. It has the fields of the test and of its
+ * group, the file, and the operation, or null if no operation takes it.
  */
-export function* jsonLines(only: readonly string[] | undefined, isSpecOnly: boolean): Generator<string> {
+export function* jsonLines({ only, specOnly, profile }: Printed): Generator<string> {
+  yield JSON.stringify({ vectors: vectorsId() });
   for (const file of vectorFiles()) {
     for (const { source, tests, ...group } of readVectorFile(file).testGroups) {
       const operation = CHECKS[group.type]?.operation ?? null;
+      const isOurs = (test: Vector): boolean =>
+        profile === undefined || (operation !== null && applies({ operation, ...group, test }, profile));
       for (const test of tests) {
         const isNamed = only?.some((name) => name === operation || name === `${file}-${test.tcId}`);
-        if (isNamed === false) continue;
-        if (isSpecOnly && test.result === 'acceptable') continue;
+        if (isNamed === false || (specOnly && test.result === 'acceptable') || !isOurs(test)) continue;
         yield JSON.stringify({ file, operation, ...group, ...test });
       }
     }
@@ -211,8 +228,9 @@ export function* jsonLines(only: readonly string[] | undefined, isSpecOnly: bool
 }
 
 /** The same tests for people: a step a line, with what is expected below it, and long values cut. */
-export function* readableLines(only: readonly string[] | undefined, isSpecOnly: boolean): Generator<string> {
-  for (const { file, type, test } of listTasks(only, isSpecOnly)) {
+export function* readableLines({ only, specOnly, profile }: Printed): Generator<string> {
+  const tasks = listTasks(only, specOnly);
+  for (const { file, type, test } of profile ? tasks.filter((task) => applies(task, profile)) : tasks) {
     const { tcId, comment, flags, result, steps = [], results = [], ...fields } = test;
     const inLists = Array.isArray(steps) && steps.length > 0;
     yield `${file}-${tcId} ${type}: ${comment} (${[...flags, result].join(', ')})`;

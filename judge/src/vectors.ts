@@ -1,4 +1,5 @@
 /** The vector files. The build copies them into this package. */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 const DIRECTORY = new URL('../vectors/', import.meta.url);
@@ -52,6 +53,23 @@ export function readVectorFile(name: string): VectorFile {
   const file: VectorFile = JSON.parse(readFileSync(new URL(`${name}.json`, DIRECTORY), 'utf8'));
   read.set(name, file);
   return file;
+}
+
+/** What tells one state of the vectors from another: their version, and the SHA-256 of all files in the order of their names. */
+export interface VectorsId {
+  readonly version: string;
+  readonly sha256: string;
+}
+
+let id: VectorsId | undefined;
+
+export function vectorsId(): VectorsId {
+  if (id !== undefined) return id;
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  const hash = createHash('sha256');
+  for (const name of vectorFiles().sort()) hash.update(readFileSync(new URL(`${name}.json`, DIRECTORY)));
+  id = { version, sha256: hash.digest('hex') };
+  return id;
 }
 
 let codes: ReadonlySet<string> | undefined;

@@ -14,6 +14,7 @@ import { credentialsOf } from '../../judge/src/live/credentials.ts';
 import { main } from '../../judge/src/main.ts';
 import { parseOptions } from '../../judge/src/options.ts';
 import { runVectors } from '../../judge/src/run-vectors.ts';
+import { vectorsId } from '../../judge/src/vectors.ts';
 import { startClient } from './peers.ts';
 
 const CLI = fileURLToPath(new URL('../../judge/dist/cli.js', import.meta.url));
@@ -192,7 +193,7 @@ test('fails exactly the tests with an invalid response line', async () => {
 test('exits with 2 if the command cannot be started, and says how to find out why', async () => {
   const { code, stderr } = await run('--report', folder, '--', 'no-such-command');
   assert.is(code, 2);
-  assert.match(stderr, /no-such-command: exited without a response. Start it by hand/);
+  assert.match(stderr, /no-such-command cannot be started: there is no such program\n$/);
 });
 
 test('shows the last lines of an adapter that ends at once', async () => {
@@ -212,6 +213,27 @@ test('prints a header of C with the vectors of an operation, and refuses others'
   const { code, stderr } = await run('--c', '--only', 'identity');
   assert.is(code, 2);
   assert.match(stderr, /--c has no identity/);
+});
+
+test('asks nothing more of an adapter that has left five requests in a row without any response', async () => {
+  let asked = 0;
+  const send = async ({ op }: Fields): Promise<Fields> => {
+    if (op === 'about') return {};
+    asked++;
+    throw new AdapterError('no response within 30 s');
+  };
+  const verdicts = await runVectors({ adapter: { send, stop: async () => {} }, only: ['psk', 'select'] });
+  assert.is(asked, 5);
+  assert.match(
+    verdicts.at(-1)!.failure!.difference.got,
+    /^not asked, since 5 requests in a row had no response/,
+  );
+});
+
+test('ends at once if an adapter does not say what it is, nor anything else', async () => {
+  const { code, stderr } = await judge('', ...SELECT, '--timeout', '1');
+  assert.is(code, 2);
+  assert.match(stderr, /no response within 1 s\. Does it flush/);
 });
 
 test('stops testing an operation after 20 requests without an answer, and goes on with the next', async () => {
@@ -380,10 +402,11 @@ test('--only suggests the operation or scene that was meant', async () => {
 test('--jsonl prints every test on a line of its own, with its file and its operation', async () => {
   const { code, stdout } = await run('--jsonl', '--only', 'select,client-id');
   assert.is(code, 0);
-  const tests = stdout
+  const [{ vectors }, ...tests] = stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
+  assert.equal(vectors, vectorsId());
   assert.is(tests.filter(({ operation }) => operation === 'select').length, COUNT);
   const clientIds = tests.filter(({ type }) => type === 'ClientId');
   assert.ok(clientIds.length > 10);
@@ -393,6 +416,29 @@ test('--jsonl prints every test on a line of its own, with its file and its oper
   }
   const demanded = await run('--jsonl', '--only', 'client-id', '--spec-only');
   assert.not.match(demanded.stdout, /"acceptable"/);
+});
+
+test('--jsonl and --text print the tests that apply to a profile', async () => {
+  const hub = await run('--jsonl', '--profile', 'hub', '--only', 'select,psk');
+  const operations = hub.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).operation);
+  assert.equal([...new Set(operations)], [undefined, 'psk']);
+  assert.is((await run('--text', '--profile', 'minimal-client', '--only', 'psk')).stdout, '');
+});
+
+test('says what changed since the last run of each test, whatever ran in between', async () => {
+  const fault = join(folder, 'fault');
+  const adapter = `if (require('fs').existsSync(${JSON.stringify(fault)})) say({}); else { ${RIGHT} }`;
+  const changes = async (...only: string[]): Promise<string | undefined> =>
+    /since the last run: .*/.exec((await judge(adapter, ...only)).stdout)?.[0];
+  assert.is(await changes(...SELECT), undefined);
+  writeFileSync(fault, '');
+  assert.is(await changes('--only', 'negotiation-1'), 'since the last run: 0 fixed, 1 new: negotiation-1');
+  rmSync(fault);
+  assert.is(await changes(...SELECT), 'since the last run: 1 fixed, 0 new');
+  assert.is(await changes(...SELECT, '--spec-only'), undefined);
 });
 
 test('--text prints a step a line, what follows from it below, and long values by their beginning', async () => {
@@ -438,6 +484,12 @@ for (const [what, args, message] of [
     /client or hub, which is what you test, got broker/,
   ],
   ['a password as an argument', ['--listen', '--password', 'correct horse'], /Unknown option '--password'/],
+  [
+    'an option that has no effect',
+    ['--jsonl', '--junit', 'x'],
+    /--junit has no effect with --jsonl: leave it out/,
+  ],
+  ['a port for an adapter', ['--port', '1', '--', 'x'], /--port has no effect on an adapter/],
   ['a timeout that is longer than timers take', ['--timeout', '1e99', '--', 'x'], /at most 86400, got 1e99/],
   ['a timeout that is not a number', ['--timeout', 'soon', '--', 'x'], /number of seconds.*got soon/],
   ['a port that is not one', ['--listen', '--port', '65536'], /0 to 65535, got 65536/],

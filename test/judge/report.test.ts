@@ -18,6 +18,7 @@ import {
 } from '../../judge/src/profile.ts';
 import { beginWith, exitStatus, toJson, toText } from '../../judge/src/report.ts';
 import { listTasks, runVectors } from '../../judge/src/run-vectors.ts';
+import { vectorsId } from '../../judge/src/vectors.ts';
 import {
   checkFields,
   Declined,
@@ -289,11 +290,12 @@ test('reports a defect of the judge as such', () => {
 });
 
 test('writes JSON that holds every verdict', () => {
-  const report = JSON.parse(toJson('1.2.3', 'my port', [PASSED, FAILED]));
+  const report = JSON.parse(toJson({ judge: '1.2.3', subject: 'my port' }, [PASSED, FAILED]));
   assert.is(report.judge, '1.2.3');
   assert.is(report.subject, 'my port');
   assert.is(report.passed, false);
   assert.equal(report.verdicts, [PASSED, FAILED]);
+  assert.equal(report.vectors, vectorsId());
 });
 
 test('shows bytes that are UTF-8 as text, with a caret below the difference', () => {
@@ -527,16 +529,18 @@ test('does not count failures that are known, and says which of them pass', () =
 
 test('says what changed since the last run', () => {
   assert.is(
-    changesSince([wordOf(PASSED)], [PASSED, FAILED]),
+    changesSince({ 'mqtt-topics-1': 'failed', 'mqtt-topics-2': 'passed' }, [PASSED, FAILED]),
     'since the last run: 1 fixed, 1 new: mqtt-topics-2',
   );
-  assert.is(changesSince([wordOf(FAILED)], [PASSED, FAILED]), '');
+  assert.is(changesSince({ 'mqtt-topics-2': 'failed' }, [PASSED, FAILED]), '');
+  assert.is(changesSince({}, [PASSED, FAILED]), ''); // it did not run before
 });
 
 test('writes JUnit with what failed, without characters that XML does not have', () => {
   const xml = toJunit([PASSED, { ...FAILED, comment: '<\u0000&' }, DECLINED, DEFECT]);
   assert.match(xml, /tests="4" failures="1" errors="1" skipped="1"/);
   assert.match(xml, /name="mqtt-topics-2 &#60;\?&#38;"/);
+  assert.match(xml, /<property name="vectors" value="[\d.]+ [\da-f]{64}"\/>/);
   assert.match(
     xml,
     /<failure message="publish">publish\nexpected 0011223344556677\ngot ff11223344556677<\/failure>/,
@@ -606,6 +610,7 @@ test('counts a test that applies and is declined as a gap', () => {
   const badge = JSON.parse(badgeOf(PROFILES.hub!, [PASSED, PASSED]));
   assert.is(badge.message, 'hub, KKpsk0, ChaChaPoly: 2 of 2');
   assert.is(badge.color, 'brightgreen');
+  assert.equal(badge.vectors, vectorsId());
 });
 
 test('sends only the tests that apply, as the adapter says', async () => {
