@@ -111,9 +111,14 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     isDeriving &&= code === 'dropped' || code === 'timeout';
   });
   let decision = Promise.resolve(false);
+  let isDeciding = false;
   client.on('ask', (event) => {
     failure = toShell(event.tell);
-    decision = decide(event, client, ask);
+    if (isDeciding) return; // it has dialled on while the person decides
+    isDeciding = true;
+    decision = decide(event, client, ask).finally(() => {
+      isDeciding = false;
+    });
   });
   return {
     client,

@@ -1,17 +1,15 @@
 /**
- * Who holds how much memory, sans I/O: in a hub its clients by their access keys, in a client its hub. Limits of single messages do not bound
- * the sum. What is held is counted as it lies in memory.
+ * How much memory each client makes a hub hold, by access key, sans I/O: limits of single messages do not bound the sum. What is held is
+ * counted as it lies in memory.
  */
 import { type Json, JsonNumber } from 'hub-protocol';
 
 /** What can grow, by what makes it grow. */
-export const HOLDINGS = [
-  'arriving', // a message of a WebSocket
-  'partial', // a message in the transport messages that have come of it
-  'unsent', // what the peer does not read
-  'answers', // requests for which the hub's program has no answer yet
-] as const;
-export type Holding = (typeof HOLDINGS)[number];
+export type Holding =
+  | 'arriving' // a message of a WebSocket
+  | 'partial' // a message in the transport messages that have come of it
+  | 'unsent' // what the peer does not read
+  | 'answers'; // requests for which the hub's program has no answer yet
 
 /** What a piece costs at least, in bytes: its object, and its place in a list. */
 const LEAST_PIECE = 256;
@@ -83,7 +81,7 @@ interface Party {
   total: number;
 }
 
-/** All connections of a hub, or the one of a client. */
+/** All connections of a hub. */
 export class Account {
   readonly #maxMemory: number;
   #isRelieving = false;

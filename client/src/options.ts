@@ -178,7 +178,7 @@ export interface MeshAnswer extends Pick<Answer, 'ending' | 'reply' | 'isTruncat
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
-/** A person must act. Then call `resume`, or `trust` with this event, or `end`. */
+/** A person is asked to act, while the client dials on. Call `trust` with this event, or `resume` to connect at once, or `end`. */
 export interface AskEvent {
   /** A person is asked to act, while the client dials on. Call `trust` with this event, or `resume` to connect at once, or `end`. */
   readonly type: 'ask';

@@ -913,6 +913,28 @@ test('a client that does not read what it is sent ends before it fills the memor
   assert.equal(doneWith('kiosk-7', { maxMemory }, unsent + 1), ended);
 });
 
+test('the access key that makes a hub hold most loses a connection, and is told why; others are answered', async () => {
+  const { url } = await start({ maxMemory: 2 ** 20 });
+  const staticKey = randomBytes(32);
+  const ended: string[] = [];
+  const asking = dial('kiosk-8', undefined, url);
+  await asking.reaches('ready');
+  for (let i = 0; i < 3; i++) {
+    const { socket, reaches, say } = dial('kiosk-7', undefined, url, staticKey);
+    await reaches('ready');
+    socket.on('close', (code, reason) => ended.push(`${code} ${reason}`));
+    const send = socket.send.bind(socket);
+    const parts: Uint8Array[] = [];
+    socket.send = (data: Uint8Array) => void parts.push(data);
+    say(utterance('x'.repeat(400_000)));
+    for (const part of parts.slice(0, -1)) send(part); // half a MiB, joined: the third is too much
+  }
+  await until(() => ended.length > 0);
+  assert.equal(ended, ['1013 this hub has no memory for what the client makes it hold']);
+  asking.say(utterance('hello'));
+  await asking.reaches('message');
+});
+
 test('a hub closes the socket of a client that it does not know, and cuts it if its own code fails', () => {
   const broken = { clients: { get: () => fail('clients') } };
   const onRefused = (): never => fail('onRefused');

@@ -40,23 +40,23 @@ async function ask(args: Arguments): Promise<Result> {
   const say = (text: string): void => void process.stderr.write(printable(`${text}\n`));
   const { client, disclosed, failure, isDeriving, isRetried } = startTalk(path, args, askOnce, say);
   // The client would connect again later, but a person is waiting. A part of an answer comes first.
-  const failed = new Promise<Error>((resolve) => {
-    let lost = new Error();
-    client.on('close', ({ error }) => {
-      lost = error;
-    });
-    client.on('reconnect', ({ after }) => {
-      if (after > 0 && !isDeriving()) setImmediate(resolve, lost);
-    });
-    client.on('ask', ({ after, error }) => {
-      if (after !== undefined) resolve(error);
-    });
+  let fail = (_error: Error): void => {};
+  let lost = new Error();
+  client.on('close', ({ error }) => {
+    lost = error;
   });
+  client.on('reconnect', ({ after }) => {
+    if (after > 0 && !isDeriving()) setImmediate(fail, lost);
+  });
+  client.on('ask', ({ error }) => fail(error));
   const onPart = ({ text }: Part): void => {
     if (text !== '' && !args.flag('json')) process.stdout.write(printable(`${text}\n`));
   };
   try {
     for (;;) {
+      const failed = new Promise<Error>((resolve) => {
+        fail = resolve;
+      });
       const asked = client
         .ask(question, { onPart, timeout: LONGEST })
         .catch((error: Error & { code?: string }) => error);

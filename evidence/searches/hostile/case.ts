@@ -366,9 +366,10 @@ class Watched {
   #phase: 'new' | 'connecting' | 'ready' | 'closed' | 'ended' = 'new';
   /** It does not dial earlier. */
   #dueAt = 0;
-  #isAsking = false;
   /** Whether the program or the person has asked for a connection since the last one. */
   #isWished = true;
+  /** A question may end a pause, at once. */
+  #askedAt = -1;
   #questions = 0;
 
   constructor(it: Client) {
@@ -418,9 +419,11 @@ class Watched {
       case 'connecting':
         seen.dials++;
         law(this.#phase === 'new' || this.#phase === 'closed', 'there is one connection');
-        law(this.#isWished || time.now >= this.#dueAt, 'it dials when the policy says');
-        law(this.#isWished || !this.#isAsking, 'it does not dial while a person is asked');
-        this.#isWished = this.#isAsking = false;
+        law(
+          this.#isWished || this.#askedAt === time.now || time.now >= this.#dueAt,
+          'it dials when the policy says',
+        );
+        this.#isWished = false;
         this.#phase = 'connecting';
         seen.sockets = Math.max(seen.sockets, open.size, pageSockets.size);
         return;
@@ -445,8 +448,7 @@ class Watched {
         return;
       case 'ask':
         this.asked = event;
-        this.#isAsking = event.after === undefined;
-        this.#dueAt = time.now + (event.after ?? 0) - 1;
+        this.#dueAt = time.now + event.after - 1;
         return;
       case 'end':
         this.#phase = 'ended';
@@ -492,13 +494,9 @@ class Watched {
     this.#wait(this.asking(() => (isAll ? this.it.cascade('hello') : this.it.query('hello'))));
   }
 
-  /** A question may end a pause, at once. */
   asking<T>(ask: () => T): T {
-    const wasWished = this.#isWished;
-    this.#isWished = true;
-    const answer = ask();
-    this.#isWished &&= wasWished;
-    return answer;
+    this.#askedAt = time.now;
+    return ask();
   }
 
   #wait(answer: Promise<unknown>): void {
@@ -544,6 +542,7 @@ class Watched {
     if (this.it.state !== 'asking' || this.asked?.error === undefined) return;
     if ((this.asked.error as { hubKey?: unknown }).hubKey === undefined) return;
     this.#isWished = true;
+    if (this.#phase === 'connecting') this.#phase = 'closed'; // by the change, which does not tell it
     this.it.trust(this.asked);
   }
 }
