@@ -53,6 +53,8 @@ const START = 'start';
 const OWNERS = { init: 'client', resp: 'hub' } as const;
 const KINDS = { s: 'static', e: 'ephemeral' } as const;
 const CALL = ['k', 'nonce', 'ad'];
+/** Values that are long enough to know another one by. */
+const NAMED = ['h', 'ck', 'k'];
 const COMPUTED = ['prologue', 'h', 'ck', 'k', 'n', 'send', 'receive'];
 
 const bytes = (hex: string): Uint8Array => hexToBytes(hex)!;
@@ -339,7 +341,7 @@ function wrongValue(steps: readonly Step[], at: number, field: string, got: stri
   const difference = firstDifference(named(steps[at]!, field), fields[field], got)!;
   const same = steps.flatMap((step) =>
     Object.entries(step.fields).flatMap(([other, value]) =>
-      other.length <= 2 && value === got ? [named(step, other)] : [],
+      NAMED.includes(other) && value === got ? [named(step, other)] : [],
     ),
   );
   const is = steps[at]!.isCall ? MADE_OF[field]! : made;
