@@ -512,6 +512,7 @@ test('an answer may come later, or fail for one client alone', async () => {
   failing.say(utterance('fail'));
   await failing.reaches('ended');
   assert.equal(faults.map(String), ['Error: no answer']);
+  await until(() => give !== undefined);
   give('Good morning');
   await until(() => patient.replies.length === 2);
   assert.match(JSON.stringify(patient.replies[0]), 'Good morning, kiosk-7');
