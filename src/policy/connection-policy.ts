@@ -342,7 +342,7 @@ export class ConnectionPolicy {
     this.hasHeard = false;
     if (code === 'psk-differs') this.differedAt = now;
     if (wasReady && !isTrusted) this.doubt = code;
-    if (usesXxAlone) this.leavesOutKk = true;
+    this.leavesOutKk = usesXxAlone ?? (this.leavesOutKk && verdict !== 'ask');
     return decision;
   }
 

@@ -129,6 +129,13 @@ export function search<World extends Explored<World>>(
     };
     return violation === undefined ? result : { ...result, violation };
   };
+  const finish = (): Found => {
+    try {
+      return found();
+    } catch (error) {
+      return found(`${name}: ${(error as Error).message}`);
+    }
+  };
 
   /** Tries acts in a state. Returns what broke, or nothing. New states are appended to a list. */
   const attempt = (
@@ -171,7 +178,7 @@ export function search<World extends Explored<World>>(
       const isWatched = (step === attacks ? used + 1 : used) < acts;
       for (let i = 0; i < layer.length; i++) {
         counts[used] = layer.length;
-        if (i % 64 === 0 && Date.now() > until) return found();
+        if (i % 64 === 0 && Date.now() > until) return finish();
         const index = layer[i]!;
         const world = worldOf(model, states, worlds, index);
         if (world.asked !== undefined) questions.add(world.asked);
@@ -186,11 +193,7 @@ export function search<World extends Explored<World>>(
     counts[used] = layer.length;
     layer = later;
   }
-  try {
-    return found();
-  } catch (error) {
-    return found(`${name}: ${(error as Error).message}`);
-  }
+  return finish();
 }
 
 /** Makes the world of a state: from the last one without a connection, by doing again what was done since. */
