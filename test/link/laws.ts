@@ -97,7 +97,10 @@ export class Laws {
     });
     if (!this.isStoring) this.holdsWish = false;
     if (this.isOver) this.law(link.state === 'ended', 'end is final');
-    this.law(link.state !== 'asking' || this.isAsking, 'a person is told what they are asked');
+    this.law(
+      link.state !== 'asking' || this.isAsking || this.holdsWish,
+      'a person is told what they are asked',
+    );
     this.law(link.deadline === undefined || Number.isFinite(link.deadline), 'the deadline is a time');
     return orders;
   }
