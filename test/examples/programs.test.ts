@@ -45,7 +45,7 @@ test('runs the demo to its end', async () => {
     /dials again immediately/,
     /Noise message 1, XXpsk2/,
     /asks a person/,
-    /ready: XXpsk2/,
+    /ready: KKpsk0/,
     /connects as sensor-1/,
     /ready: XXpsk2/,
     /Everything went as it should\./,

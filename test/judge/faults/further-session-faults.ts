@@ -144,6 +144,6 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
       'this.limit = this.times.basePause!;\n    this.isStarting',
       'this.isStarting',
     ]),
-    broken('the pattern is kept after silence', [POLICY, 'if (usesXxAlone) this.leavesOutKk = true;', '']),
+    broken('the pattern is kept after silence', [POLICY, 'usesXxAlone ?? ', '']),
   ],
 };
