@@ -9,6 +9,7 @@ import {
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { Account, costOf, type Entry, type Holding, Joining, weightOf } from './account.ts';
+import { Admission, type AdmissionLimits, type Guest } from './admission.ts';
 import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
 import { tooManyValues } from './values.ts';
@@ -54,7 +55,10 @@ export interface ServedOptions {
    * most 1 MiB). One with more is `dropped` before anything reads it.
    */
   maxValues?: number | undefined;
-  /** The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). */
+  /**
+   * The time from the connection until it is ready, in milliseconds (default 120 000: a slow client derives its PSK meanwhile). While several
+   * connections of one access key are not ready, each has at most ten seconds for its first message.
+   */
   handshakeTimeout?: number | undefined;
   /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own, and that of `maxMemory`). */
   session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
@@ -123,14 +127,25 @@ export interface Shared {
   readonly options: ServedOptions;
   readonly budget: Budget;
   readonly account: Account;
+  readonly admission: Admission;
 }
 
+/** Who makes a connection. */
+export type Caller =
+  | { readonly is: 'known'; readonly accessKey: string; readonly client: HubClient }
+  | { readonly is: 'unknown'; readonly accessKey: string | undefined }
+  | { readonly is: 'in-doubt' }; // the hub's own code has failed
+
 const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
+/** For a first message, if another connection of the access key is not ready either, in milliseconds. */
+const FIRST_MESSAGE_TIMEOUT = 10_000;
 /** So much may wait in front of a farewell, in bytes. */
 const LITTLE = 65_536;
 const MAX_MEMORY = 256 * 2 ** 20; // bytes
 /** RFC 6455, section 7.4, and the registry of IANA: try again later. */
 const TRY_AGAIN_LATER = 1013;
+/** Clients read this reason as the HTTP status 503. */
+const CONNECTION_LIMIT = 'connection_limit';
 
 /** @throws LocalError `bad-argument` for a promise */
 function assertNow(name: string, returned: unknown): void {
@@ -151,47 +166,75 @@ function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }
   return new HubSession({ ...session, ...own });
 }
 
+/**
+ * Looks up who makes a connection, before anything is spent on it. An error is reported.
+ * @param accessKey - what the client says it is; `undefined` if it does not say
+ */
+export function callerOf(accessKey: string | undefined, { options }: Shared): Caller {
+  try {
+    const client = accessKey === undefined ? undefined : clientOf(accessKey, options);
+    if (accessKey === undefined || client === undefined) return { is: 'unknown', accessKey };
+    return { is: 'known', accessKey, client };
+  } catch (error) {
+    options.onFault?.(error);
+    return { is: 'in-doubt' };
+  }
+}
+
+/** Reports that an unknown client is refused. */
+export function tellUnknown(accessKey: string | undefined, { options }: Shared): void {
+  const message =
+    accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
+  try {
+    options.onRefused?.(new RemoteError('access-refused', message), 'new');
+  } catch (error) {
+    options.onFault?.(error);
+  }
+}
+
+/** A hub over MQTT has a connection for each topic, and so for each access key. */
+const ONE_EACH: AdmissionLimits = { maxConnections: Number.POSITIVE_INFINITY, maxConnectionsPerKey: 1 };
+
 /** @throws LocalError if no client could be served with these options, as HubSession throws it; `bad-argument` */
-export function share(given: ServedOptions): Shared {
+export function share(given: ServedOptions, limits: AdmissionLimits = ONE_EACH): Shared {
   const { maxMemory = MAX_MEMORY, maxValues } = given;
   const budget = budgetOf({ maxMemory, maxValues });
   const session = { ...given.session, maxMessage: given.session?.maxMessage ?? budget.message };
   const options = { ...given, session };
   sessionOf({ psk: new Uint8Array(32) }, options);
-  return { options, budget, account: new Account(maxMemory) };
+  return { options, budget, account: new Account(maxMemory), admission: new Admission(limits) };
 }
 
 /** A connection, with what its transport calls. */
-export class ServedConnection implements HubConnection {
+export class ServedConnection implements HubConnection, Guest {
   readonly accessKey: string;
   readonly #options: ServedOptions;
   readonly #line: Line;
   readonly #session: HubSession;
   readonly #onEvent: NonNullable<ServedOptions['onEvent']>;
-  readonly #deadline: NodeJS.Timeout;
+  #deadline: NodeJS.Timeout;
   readonly #shared: Shared;
   readonly #held: Entry;
   readonly #joining: Joining;
   #isReady = false;
   #isOlder = false;
   #isOver = false;
+  #isHurried = false;
+  isSilent = true;
   /** The state before the latest input, or before the one at which the session has failed. */
   #before!: HubSession['state'];
 
-  /**
-   * Serves a connection, or refuses it.
-   * @param accessKey - what the client says it is; `undefined` if it does not say
-   */
-  static of(accessKey: string | undefined, shared: Shared, line: Line): ServedConnection | undefined {
-    const { options } = shared;
+  /** Serves a connection, or refuses it. */
+  static of(caller: Caller, shared: Shared, line: Line): ServedConnection | undefined {
+    const { options, admission } = shared;
     try {
-      const client = accessKey === undefined ? undefined : clientOf(accessKey, options);
-      if (accessKey !== undefined && client !== undefined)
-        return new ServedConnection(accessKey, client, shared, line);
-      line.close(1008);
-      const message =
-        accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
-      options.onRefused?.(new RemoteError('access-refused', message), 'new');
+      if (caller.is === 'known') {
+        if (admission.hasPlace(caller.accessKey)) return new ServedConnection(caller, shared, line);
+        line.close(TRY_AGAIN_LATER, CONNECTION_LIMIT);
+      } else if (caller.is === 'unknown') {
+        line.close(1008);
+        tellUnknown(caller.accessKey, shared);
+      } else line.cut();
     } catch (error) {
       line.cut();
       options.onFault?.(error);
@@ -199,20 +242,52 @@ export class ServedConnection implements HubConnection {
     return undefined;
   }
 
-  private constructor(accessKey: string, client: HubClient, shared: Shared, line: Line) {
-    const { options, account } = shared;
-    const { handshakeTimeout = HANDSHAKE_TIMEOUT, session } = options;
+  private constructor({ accessKey, client }: Extract<Caller, { is: 'known' }>, shared: Shared, line: Line) {
+    const { options, account, admission } = shared;
     this.accessKey = accessKey;
     this.#options = options;
     this.#line = line;
     this.#session = sessionOf(client, options);
     this.#shared = shared;
-    this.#joining = new Joining(session!.maxMessage!);
+    this.#joining = new Joining(options.session!.maxMessage!);
     this.#held = account.open(accessKey, { unsent: () => line.unsent(), end: () => this.#drop() });
     this.#onEvent = this.#listener();
-    this.#deadline = setTimeout(() => {
-      if (!this.#isReady) line.cut();
-    }, handshakeTimeout);
+    this.#deadline = this.#cutAfter(this.#handshakeTimeout);
+    admission.enter(this);
+  }
+
+  get #handshakeTimeout(): number {
+    return this.#options.handshakeTimeout ?? HANDSHAKE_TIMEOUT;
+  }
+
+  /** Cuts the connection unless it is ready in time, in milliseconds. */
+  #cutAfter(time: number): NodeJS.Timeout {
+    clearTimeout(this.#deadline);
+    return setTimeout(() => {
+      if (!this.#isReady) this.#line.cut();
+    }, time);
+  }
+
+  hurry(): void {
+    if (!this.isSilent || this.#isHurried) return;
+    this.#isHurried = true;
+    this.#deadline = this.#cutAfter(Math.min(this.#handshakeTimeout, FIRST_MESSAGE_TIMEOUT));
+  }
+
+  giveWay(): void {
+    this.#leave(TRY_AGAIN_LATER, CONNECTION_LIMIT);
+  }
+
+  replace(): void {
+    this.#leave(1000, 'this access key has connected again');
+  }
+
+  /** Nobody waits for a peer to close that may be gone. */
+  #leave(code: number, reason: string): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#line.close(code, reason);
+    setImmediate(() => this.#line.cut());
   }
 
   get state(): HubSession['state'] {
@@ -239,6 +314,8 @@ export class ServedConnection implements HubConnection {
 
   receive(data: string | Uint8Array): void {
     if (this.#isOver) return;
+    if (this.isSilent && this.#isHurried) this.#deadline = this.#cutAfter(this.#handshakeTimeout);
+    this.isSilent = false;
     this.#handle(() => {
       const events = this.#session.receive(data);
       if (typeof data !== 'string') this.#join(data, events);
@@ -253,6 +330,7 @@ export class ServedConnection implements HubConnection {
   closed(code?: number): void {
     clearTimeout(this.#deadline);
     this.#shared.account.close(this.accessKey, this.#held);
+    this.#shared.admission.leave(this);
     this.#handle(() => this.#session.closed(code));
     this.#isOver = true;
   }
@@ -320,7 +398,10 @@ export class ServedConnection implements HubConnection {
     else if (event.type === 'close') this.#line.close(event.code);
     else if (event.type === 'pin') this.#pin(event.key);
     else {
-      if (event.type === 'ready') this.#isReady = true;
+      if (event.type === 'ready') {
+        this.#isReady = true;
+        this.#shared.admission.ready(this);
+      }
       if (event.type === 'ended') this.#refused(event.error);
       const isText = event.type === 'message' && event.kind === 'json';
       this.#onEvent((isText && tooManyValues(event.text, this.#shared.budget.values)) || event, this);

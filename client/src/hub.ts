@@ -4,13 +4,16 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LocalError, readAuthorization } from 'hub-protocol';
-import { costOf } from './account.ts';
+import { type Account, costOf } from './account.ts';
 import {
+  type Caller,
+  callerOf,
   type HubConnection,
   ServedConnection,
   type ServedOptions,
   type Shared,
   share,
+  tellUnknown,
 } from './hub-connection.ts';
 import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
 import { keepAlive } from './ws.ts';
@@ -27,8 +30,14 @@ export type {
 
 /** The options of a hub over WebSocket. */
 export interface WebSocketHubOptions extends ServedOptions {
-  /** The most connections at a time (default 1000). Further ones get the HTTP status 503, and their clients try again later. */
+  /**
+   * The most connections of known clients at a time (default 750, which fits the 1024 descriptors that many systems give a program, beside the
+   * 200 sockets that are refused or not open yet). At a further one the oldest gives way that is not ready and has sent nothing; if all are
+   * ready, it gets the HTTP status 503, and its client tries again later. Of one access key only the newest that is ready stays.
+   */
   maxConnections?: number | undefined;
+  /** The most connections of one access key that are not ready (default 4). At a further one the oldest gives way that has sent nothing. */
+  maxConnectionsPerKey?: number | undefined;
   /** The time between pings, in milliseconds (default 30 000). A connection ends that does not answer one before the next, and takes nothing of what was sent before it. */
   pingEvery?: number | undefined;
 }
@@ -90,7 +99,7 @@ type Socket = Parameters<typeof keepAlive>[0] & {
   on(event: 'close', listener: (code: number) => void): unknown;
 };
 
-const OPTIONS = { maxConnections: COUNT, pingEvery: TIME };
+const OPTIONS = { maxConnections: COUNT, maxConnectionsPerKey: COUNT, pingEvery: TIME };
 const SERVER_OPTIONS = { ...OPTIONS, tls: CERTIFICATE, port: PORT, host: HOST };
 
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
@@ -99,6 +108,17 @@ const MAX_PAYLOAD = 256 * 1024;
 const MAX_PIECES = { maxFragments: 64, maxBufferedChunks: 1024 };
 /** How long a peer may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 5000;
+const MAX_CONNECTIONS = 750;
+const MAX_PER_KEY = 4;
+/** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
+const MAX_STRANGERS = 32;
+/** How many sockets may have sent no whole request, and for how long, in milliseconds. */
+const MAX_OPENING = 150;
+const OPENING_TIMEOUT = 10_000;
+/** What such a socket costs at most, in bytes: 16 KiB of headers, and about as much for TLS. */
+const OPENING_COST = 32 * 1024;
+/** What a server takes beyond the connections: those two, and some that are just being refused. */
+const MORE_SOCKETS = 200;
 
 /**
  * Makes a hub for an HTTP server of your own.
@@ -111,9 +131,13 @@ export function createHub(options: WebSocketHubOptions): Hub {
   return makeHub(readHubOptions(options, OPTIONS));
 }
 
-function makeHub(options: WebSocketHubOptions): Hub {
-  const shared = share(options);
-  const { maxConnections = 1000 } = options;
+/** A hub, and what it shares with its server. */
+interface MadeHub extends Hub {
+  readonly account: Account;
+}
+
+function makeHub(options: WebSocketHubOptions): MadeHub {
+  const shared = shareSockets(options);
   const limits = {
     maxPayload: MAX_PAYLOAD,
     ...MAX_PIECES,
@@ -122,10 +146,28 @@ function makeHub(options: WebSocketHubOptions): Hub {
   };
   const sockets = new ws.WebSocketServer({ noServer: true, ...limits });
   const connections = new Set<HubConnection>();
+  let strangers = 0;
+  /** Why a caller gets no WebSocket; `undefined` if it gets one. */
+  const refusalOf = (caller: Caller): string | undefined => {
+    if (caller.is === 'known') return shared.admission.hasPlace(caller.accessKey) ? undefined : UNAVAILABLE;
+    if (caller.is === 'in-doubt') return UNAVAILABLE;
+    return strangers < MAX_STRANGERS ? undefined : '401 Unauthorized';
+  };
+  const accept = (caller: Caller, socket: Socket): void => {
+    if (caller.is === 'unknown') {
+      strangers++;
+      socket.on('close', () => strangers--);
+    }
+    const connection = serve(socket, caller, shared, options);
+    if (connection === undefined) return;
+    connections.add(connection);
+    socket.on('close', () => connections.delete(connection));
+  };
   const cut = (): void => {
     for (const socket of sockets.clients) socket.terminate();
   };
   return {
+    account: shared.account,
     connections,
     cut,
     async stop() {
@@ -134,20 +176,57 @@ function makeHub(options: WebSocketHubOptions): Hub {
       await stopped;
     },
     upgrade(request, socket, head) {
-      if (sockets.clients.size >= maxConnections) {
-        socket.on('error', () => socket.destroy());
-        socket.on('finish', () => socket.destroy()); // the client may never close its side
-        socket.end('HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      const caller = callerOf(readAuthorization(request.url!)?.accessKey, shared);
+      // Nothing below asks `clients`: the answer may come later.
+      const refusal = refusalOf(caller);
+      if (refusal === undefined) {
+        sockets.handleUpgrade(request, socket, head, (accepted) => accept(caller, accepted));
         return;
       }
-      sockets.handleUpgrade(request, socket, head, (accepted) => {
-        const connection = serve(accepted, readAuthorization(request.url!)?.accessKey, shared, options);
-        if (connection === undefined) return;
-        connections.add(connection);
-        accepted.on('close', () => connections.delete(connection));
-      });
+      socket.on('error', () => socket.destroy());
+      socket.on('finish', () => socket.destroy()); // the client may never close its side
+      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+      if (caller.is === 'unknown') tellUnknown(caller.accessKey, shared);
     },
   };
+}
+
+const UNAVAILABLE = '503 Service Unavailable';
+
+function shareSockets(options: WebSocketHubOptions): Shared {
+  const { maxConnections = MAX_CONNECTIONS, maxConnectionsPerKey = MAX_PER_KEY } = options;
+  return share(options, { maxConnections, maxConnectionsPerKey });
+}
+
+/** The sockets of a server before their request: the oldest gives way, since an honest one has no need to wait. */
+class Openings {
+  /** What ends each one, the oldest first. */
+  readonly #ends = new Map<Duplex, () => void>();
+  readonly #account: Account;
+
+  constructor(account: Account) {
+    this.#account = account;
+  }
+
+  add(socket: Duplex): void {
+    const [oldest] = this.#ends.size < MAX_OPENING ? [] : this.#ends.keys();
+    oldest?.destroy();
+    if (oldest) this.delete(oldest);
+    const end = (): void => void socket.destroy();
+    const entry = this.#account.open(undefined, { unsent: () => 0, end });
+    const late = setTimeout(end, OPENING_TIMEOUT);
+    this.#ends.set(socket, () => {
+      clearTimeout(late);
+      this.#account.close(undefined, entry);
+    });
+    entry.set('arriving', OPENING_COST);
+  }
+
+  /** It has sent its request, or has ended. */
+  delete(socket: Duplex): void {
+    this.#ends.get(socket)?.();
+    this.#ends.delete(socket);
+  }
 }
 
 /**
@@ -158,15 +237,24 @@ function makeHub(options: WebSocketHubOptions): Hub {
  */
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const given = readHubOptions(options, SERVER_OPTIONS);
-  const { tls, port = 0, host = '127.0.0.1' } = given;
-  const hub = makeHub(given);
+  const { tls, port = 0, host = '127.0.0.1', maxConnections = MAX_CONNECTIONS } = given;
+  const { account, ...hub } = makeHub(given);
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
-  server.on('upgrade', hub.upgrade);
+  server.maxConnections = maxConnections + MORE_SOCKETS;
   const sockets = new Set<Duplex>(); // also those on which TLS is not agreed yet
+  const openings = new Openings(account);
   server.on('connection', (socket: Duplex) => {
     sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
+    openings.add(socket);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      openings.delete(socket);
+    });
+  });
+  server.on('upgrade', (request, socket: Duplex & { _parent?: Duplex }, head) => {
+    openings.delete(socket._parent ?? socket); // the one below TLS
+    hub.upgrade(request, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
     server.on('listening', resolve).on('error', reject); // such as a port that is in use
@@ -205,9 +293,9 @@ export function serveSocket(
   options: WebSocketHubOptions,
 ): HubConnection | undefined {
   const given = readHubOptions(options, OPTIONS);
-  const shared = sharedBy.get(options) ?? share(given);
+  const shared = sharedBy.get(options) ?? shareSockets(given);
   sharedBy.set(options, shared);
-  return serve(socket, accessKey, shared, given);
+  return serve(socket, callerOf(accessKey, shared), shared, given);
 }
 
 /** The connections that are served with the same object of options share their memory. */
@@ -215,13 +303,13 @@ const sharedBy = new WeakMap<WebSocketHubOptions, Shared>();
 
 function serve(
   socket: Socket,
-  accessKey: string | undefined,
+  caller: Caller,
   shared: Shared,
   { pingEvery }: WebSocketHubOptions,
 ): HubConnection | undefined {
   socket.on('error', () => socket.terminate()); // its message may contain the URL, so it is not logged
   let waiting = 0; // messages, at most
-  const connection = ServedConnection.of(accessKey, shared, {
+  const connection = ServedConnection.of(caller, shared, {
     write(data) {
       waiting++;
       socket.send(data);

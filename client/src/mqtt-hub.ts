@@ -5,7 +5,13 @@
 import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import mqtt, { type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
-import { type HubConnection, ServedConnection, type ServedOptions, share } from './hub-connection.ts';
+import {
+  callerOf,
+  type HubConnection,
+  ServedConnection,
+  type ServedOptions,
+  share,
+} from './hub-connection.ts';
 import { limitPackets } from './limit-packets.ts';
 import { FUNCTION, readHubOptions, TEXT, TIME } from './read-hub-options.ts';
 import { readAuthority } from './read-options.ts';
@@ -98,7 +104,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const create = (accessKey: string): void => {
     const end = (): void => forget(accessKey);
     let unsent = 0;
-    const served = ServedConnection.of(accessKey, shared, {
+    const served = ServedConnection.of(callerOf(accessKey, shared), shared, {
       unsent: () => unsent,
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
