@@ -24,6 +24,7 @@ import { rolldown } from 'rolldown';
 import { dts } from 'rolldown-plugin-dts';
 import { buildBundles, FILES } from './bundles.ts';
 import { exportsOf } from './declared.ts';
+import { IN_NODE } from './parts.ts';
 import { PAGE, referencesOf, rulesOf } from './protocol-rules.ts';
 import { replaceFolders } from './replace.ts';
 
@@ -194,6 +195,7 @@ async function buildProgram(folder: string): Promise<void> {
       'hub-protocol-client/https': root('client/src/https.ts'),
       'hub-protocol-client': root('client/src/ws.ts'),
       'hub-protocol-judge/internals': root('judge/src/internals.ts'),
+      ...IN_NODE,
     },
     preserveSymlinks: true, // keeps paths in comments independent of where packages are
     // ws is CommonJS and calls require() for the modules of Node.

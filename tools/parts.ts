@@ -31,6 +31,9 @@ export function manifestOf(folder: string): Manifest {
   return JSON.parse(readFileSync(`${ROOT}${folder}/package.json`, 'utf8')) as Manifest;
 }
 
+/** What programs are bundled with in the place of a package: Node has its own streams, which mqtt-packet does not assume. */
+export const IN_NODE = { 'readable-stream': 'node:stream' };
+
 /** The names of the third-party packages in one of ours. */
 export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
   if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
@@ -43,6 +46,7 @@ export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string
     metafile: true,
     platform: 'node',
     format: 'esm',
+    alias: IN_NODE,
   });
   const names = Object.keys(metafile.inputs).map(
     (path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1],

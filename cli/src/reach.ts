@@ -12,7 +12,8 @@ import {
   sentenceOfCause,
   socketOptions,
 } from 'hub-protocol-client/causes';
-import { clientId, deriveTopics, headerOf, type Identity, packet } from 'hub-protocol-judge/internals';
+import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
+import { generate, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocket } from 'ws';
 
 /** What is wrong, as a sentence that says what to do. */
@@ -167,7 +168,6 @@ function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<numbe
 
 /** The most that is read of a broker, in bytes. */
 const MOST_OF_BROKER = 512 * 1024;
-const [CONNACK, SUBACK] = [2, 9];
 
 /**
  * Logs on to a broker over MQTT 3.1.1, subscribes to the client's topic, and leaves. The hub does not notice.
@@ -176,60 +176,41 @@ const [CONNACK, SUBACK] = [2, 9];
  */
 export async function logOn(socket: Duplex, identity: Identity, server: Server): Promise<void> {
   const { username, password, qos } = identity.mqtt!;
-  const id = clientId('hub-protocol-doctor', identity.accessKey);
-  const level4WithAccount = [4, 0xc2, 0, 60]; // a clean session, and a keep-alive of 60 seconds
-  const account = [id, username, password].map(field);
-  const topic = field(deriveTopics(identity.mqtt!).subscribe);
-  const notBroker: Finding = { cause: 'not-a-hub' };
+  const account = { username, password: Buffer.from(password) };
+  const { subscribe: topic } = deriveTopics(identity.mqtt!);
   await within<void>(server, SILENT, (done, fail) => {
-    let received = Buffer.alloc(0);
+    let received = 0;
     const refuse = (kind: string, code: number): void =>
       fail(faultOf({ cause: 'broker-refused', platformCode: `${kind}_${code}` }, server));
-    const take = (type: number, body: Buffer): void => {
-      if (type === CONNACK && body.length === 2) {
-        if (body[1] !== 0) refuse('CONNACK', body[1]!);
-        else socket.write(packet(0x82, Buffer.of(0, 1), topic, Buffer.of(qos)));
-      } else if (type === SUBACK && body.length === 3) {
-        if (body[2]! >= 0x80) refuse('SUBACK', body[2]!);
+    const isNone = (): void => fail(faultOf({ cause: 'not-a-hub' }, server));
+    const packets = parser();
+    packets.on('error', isNone);
+    packets.on('packet', (packet) => {
+      if (packet.cmd === 'connack') {
+        if (packet.returnCode !== 0) refuse('CONNACK', packet.returnCode!);
+        else socket.write(generate({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] }));
+      } else if (packet.cmd === 'suback') {
+        const granted = packet.granted[0] as number;
+        if (granted >= 0x80) refuse('SUBACK', granted);
         else done(undefined);
-      } else if (type === 0 || type === 1) fail(faultOf(notBroker, server));
-    };
+      } else if (packet.cmd === 'connect') isNone();
+    });
     socket.on('data', (part: Buffer) => {
-      received = Buffer.concat([received, part]);
-      if (received.length > MOST_OF_BROKER) fail(faultOf(notBroker, server));
-      try {
-        for (let next = firstPacket(received); next !== undefined; next = firstPacket(received)) {
-          received = received.subarray(next.length);
-          take(next.type, next.body);
-        }
-      } catch {
-        fail(faultOf(notBroker, server)); // a length that no packet has
-      }
+      received += part.length;
+      if (received > MOST_OF_BROKER) isNone();
+      else packets.parse(part);
     });
     socket.on('error', fail);
-    socket.on('close', () => fail(faultOf(notBroker, server)));
-    socket.write(packet(0x10, field('MQTT'), Buffer.from(level4WithAccount), ...account));
+    socket.on('close', isNone);
+    const id = clientId('hub-protocol-doctor', identity.accessKey);
+    socket.write(generate({ cmd: 'connect', clientId: id, clean: true, keepalive: 60, ...account }));
     return () => socket.destroy();
   });
-  socket.end(packet(0xe0));
+  socket.end(generate({ cmd: 'disconnect' }));
 }
 
 /** A broker's MQTT over WebSocket. */
 export function overWebSocket({ url, ca, timeout }: Server): Duplex {
   const socket = new WebSocket(url, ['mqtt'], { ca, maxPayload: MOST_OF_BROKER, ...socketOptions(timeout) });
   return createWebSocketStream(socket);
-}
-
-function field(text: string): Buffer {
-  const bytes = Buffer.from(text);
-  return Buffer.concat([Buffer.of(bytes.length >> 8, bytes.length & 255), bytes]);
-}
-
-/** The first packet of what was received, once it is complete. */
-function firstPacket(bytes: Buffer): { type: number; body: Buffer; length: number } | undefined {
-  const header = headerOf(bytes);
-  if (header === undefined) return undefined;
-  const end = header.start + header.length;
-  if (end > bytes.length) return undefined;
-  return { type: bytes[0]! >> 4, body: bytes.subarray(header.start, end), length: end };
 }

@@ -14,7 +14,6 @@ export {
   tokensWith,
 } from './mistakes/noise-with-mistake.ts';
 export { type MistakenPsk, mistakenPsks } from './mistakes/psk.ts';
-export { headerOf, packet } from './mqtt/packets.ts';
 export { printable, table, wrapped } from './printable.ts';
 export * from './protocol.ts';
 export { MAX_FILE, readAtMost } from './read-file.ts';

@@ -17,7 +17,7 @@ import {
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
-import { headerOf, packet } from 'hub-protocol-judge/internals';
+import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocketServer } from 'ws';
 import { NODE_ID, PASSWORD, DERIVED as PSK } from '../world/keys.ts';
 
@@ -35,8 +35,8 @@ export class Seen {
   readonly goodbyes: (number | string)[] = [];
   /** The keep-alive of each CONNECT, in seconds, and the account. */
   readonly accounts: (readonly [keepAlive: number, username: string, password: string])[] = [];
-  /** The flags of each CONNECT, and the will. */
-  readonly wills: (readonly [flags: number, topic: string, message: string])[] = [];
+  /** The will of each CONNECT, and whether it asked for a clean session. */
+  readonly wills: object[] = [];
   /** Over MQTT: the QoS of what was subscribed to, and the flags of what was published, and said of the status. */
   readonly flags: { readonly [use in 'subscribe' | 'publish' | 'status']: Set<number> } = {
     subscribe: new Set(),
@@ -310,34 +310,36 @@ export class AnyHub {
 
   /** A broker with one client, and the hub behind it. */
   #serveMqtt(socket: Duplex): void {
-    let received = Buffer.alloc(0);
     let topic = '';
     let peer: Peer | undefined;
     let last = 'nothing';
-    const publish = (data: string | Uint8Array, to = topic, flags = 0): void => {
-      const name = Buffer.from(to);
-      socket.write(packet(0x30 | flags, Buffer.of(0, name.length), name, Buffer.from(data as string)));
+    const write = (packet: Packet): boolean => socket.write(generate(packet));
+    const publish = (data: string | Uint8Array, to = topic, retain = false): void => {
+      const payload = Buffer.from(data as string);
+      write({ cmd: 'publish', topic: to, payload, qos: 0, dup: false, retain });
     };
-    this.publish = (data, { topic, isRetained = false }) => publish(data, topic, isRetained ? 1 : 0);
-    const take = (type: number, flags: number, body: Buffer): void => {
-      if (type === 1) this.#connect(socket, body);
-      else if (type === 8) {
-        const length = body.readUInt16BE(2);
-        topic = body.subarray(4, 4 + length).toString();
-        this.seen.flags.subscribe.add(body[4 + length]!);
+    this.publish = (data, { topic, isRetained }) => publish(data, topic, isRetained);
+    const take = (packet: Packet): void => {
+      const { cmd, messageId = 0 } = packet;
+      if (cmd === 'connect') {
+        this.#connect(packet);
+        const returnCode = this.behaviour.refusal?.connack ?? 0;
+        if (!this.behaviour.isStuck) write({ cmd: 'connack', returnCode, sessionPresent: false });
+      } else if (cmd === 'subscribe') {
+        const [wanted] = packet.subscriptions;
+        topic = wanted!.topic;
+        this.seen.flags.subscribe.add(wanted!.qos);
         this.seen.statuses.push('subscribed');
-        socket.write(packet(0x90, body.subarray(0, 2), Buffer.of(0)));
-      } else if (type === 6) socket.write(packet(0x70, body));
-      else if (type === 12) socket.write(packet(0xd0));
-      else if (type === 14) this.seen.goodbyes.push(last);
-      else if (type === 3) {
-        const end = 2 + body.readUInt16BE(0);
-        const qos = (flags & 6) >> 1;
-        const hasId = qos !== 0;
-        if (hasId) socket.write(packet(qos === 1 ? 0x40 : 0x50, body.subarray(end, end + 2)));
-        const data = body.subarray(hasId ? end + 2 : end);
-        const isStatus = body.subarray(2, end).toString().endsWith('/status');
-        this.seen.flags[isStatus ? 'status' : 'publish'].add(flags);
+        write({ cmd: 'suback', messageId, granted: [0] });
+      } else if (cmd === 'pubrel') write({ cmd: 'pubcomp', messageId });
+      else if (cmd === 'pingreq') write({ cmd: 'pingresp' });
+      else if (cmd === 'disconnect') this.seen.goodbyes.push(last);
+      else if (cmd === 'publish') {
+        const { qos, retain } = packet;
+        if (qos !== 0) write({ cmd: qos === 1 ? 'puback' : 'pubrec', messageId });
+        const data = packet.payload as Buffer;
+        const isStatus = packet.topic.endsWith('/status');
+        this.seen.flags[isStatus ? 'status' : 'publish'].add((qos << 1) | Number(retain));
         if (isStatus) {
           last = data.toString();
           this.seen.statuses.push(last);
@@ -348,30 +350,14 @@ export class AnyHub {
         }
       }
     };
-    socket.on('data', (part: Buffer) => {
-      received = Buffer.concat([received, part]);
-      for (let header = headerOf(received); header !== undefined; header = headerOf(received)) {
-        const end = header.start + header.length;
-        if (received.length < end) return;
-        const [first, body] = [received[0]!, received.subarray(header.start, end)];
-        received = received.subarray(end);
-        take(first >> 4, first & 15, body);
-      }
-    });
+    const packets = parser().on('packet', take);
+    socket.on('data', (part: Buffer) => packets.parse(part));
     socket.on('close', () => peer?.closed());
   }
 
-  /** CONNECT: MQTT 3.1.1, section 3.1. */
-  #connect(socket: Duplex, body: Buffer): void {
-    const texts: string[] = [];
-    for (let at = 10; at + 2 <= body.length; at += 2 + body.readUInt16BE(at)) {
-      texts.push(body.subarray(at + 2, at + 2 + body.readUInt16BE(at)).toString());
-    }
-    const [id = '', willTopic = '', willMessage = '', username = '', password = ''] = texts;
-    this.seen.wills.push([body[7]!, willTopic, willMessage]);
-    this.seen.names.push([undefined, id]);
-    this.seen.accounts.push([body.readUInt16BE(8), username, password]);
-    if (this.behaviour.isStuck) return;
-    socket.write(packet(0x20, Buffer.of(0, this.behaviour.refusal?.connack ?? 0)));
+  #connect({ clientId, will, keepalive, username = '', password, clean }: IConnectPacket): void {
+    this.seen.wills.push({ ...will, payload: String(will?.payload), clean });
+    this.seen.names.push([undefined, clientId]);
+    this.seen.accounts.push([keepalive!, username, String(password)]);
   }
 }

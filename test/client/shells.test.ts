@@ -878,8 +878,8 @@ test('mqtt: subscribes, says offline, greets the hub, and says online once it is
 test('mqtt: connects with a clean session, with a will, and with the account of the broker', async () => {
   const { hub, client } = await start('mqtt', {});
   await client.ask('hello');
-  // User name, password, a will that is retained, with QoS 1, and a clean session: MQTT 3.1.1, section 3.1.2.
-  assert.equal(hub.seen.wills, [[0b1110_1110, 'hm/t1/kiosk-7/status', 'offline']]);
+  const will = { topic: 'hm/t1/kiosk-7/status', payload: 'offline', qos: 1, retain: true };
+  assert.equal(hub.seen.wills, [{ ...will, clean: true }]);
   assert.equal(hub.seen.accounts, [[60, 'account', 'of the broker']]);
 });
 

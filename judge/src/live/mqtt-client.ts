@@ -1,6 +1,5 @@
 /** A client under test on the judge's broker: its messages, and their topics. */
-import type { Peer } from '../mqtt/broker.ts';
-import type { Publication } from '../mqtt/packets.ts';
+import type { Peer, Publication } from '../mqtt/broker.ts';
 import { bytesToUtf8 } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import { Connection, type Patience } from './connection.ts';
@@ -38,6 +37,7 @@ export class ClientConnection extends Connection {
     this.peer = peer;
     this.topics = topics;
     this.#patience = patience;
+    peer.onWrong = (failure) => this.fail(failure);
     peer.onPublication = (publication) => this.#take(publication);
     peer.onClose = () => {
       this.closed();

@@ -21,10 +21,15 @@ export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verd
   const topics = topicsOf(accessKey);
   const client = new JudgeClient(derivePsk);
   let hub: Peer | undefined;
+  let wrong: Failure | undefined;
   let wake = (): void => {};
   const broker = await startBroker({
     port,
     admits: () => true,
+    onWrong(failure) {
+      wrong = failure;
+      wake();
+    },
     onPeer(peer) {
       peer.onSubscription = () => {
         if (!peer.isSubscribed(topics.in)) return;
@@ -38,7 +43,7 @@ export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verd
   let isGone = false; // do not wait again for a hub that does not come
   const subscribed = async (): Promise<Peer> => {
     if (hub?.isClosed) hub = undefined;
-    if (hub === undefined && !isGone) {
+    if (hub === undefined && wrong === undefined && !isGone) {
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, patience.long);
         wake = () => {
@@ -47,6 +52,9 @@ export async function connectOverMqtt(options: MqttConnectOptions): Promise<Verd
         };
       });
     }
+    const failure = wrong;
+    wrong = undefined;
+    if (failure !== undefined) throw failure;
     if (hub !== undefined) return hub;
     isGone = true;
     const got = `none within ${patience.long / 1000} s`;

@@ -1,5 +1,4 @@
 /** The scenes of `--mqtt client`, in which the judge is a hub and the broker. */
-import { bytesToUtf8 } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import { envelope, flip } from './envelopes.ts';
 import type { JudgeHub } from './hub.ts';
@@ -52,7 +51,7 @@ const OWN: readonly MqttScene[] = [
         );
       }
       const { topic, payload, qos, retain } = will;
-      const text = bytesToUtf8(payload);
+      const text = String(payload);
       if (topic === topics.status && text === 'offline' && qos === 1 && retain) return;
       const got = `${text} on ${topic}, with QoS ${qos}, ${retain ? 'retained' : 'not retained'}`;
       throw failure('the will in CONNECT', expected, got, `will: it is offline on the status topic, ${FORM}`);

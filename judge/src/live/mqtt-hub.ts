@@ -1,6 +1,5 @@
 /** A hub under test on the judge's broker: its messages for one client. */
-import type { Peer } from '../mqtt/broker.ts';
-import type { Publication } from '../mqtt/packets.ts';
+import type { Peer, Publication } from '../mqtt/broker.ts';
 import { utf8ToBytes } from '../protocol.ts';
 import { Failure } from '../verdict.ts';
 import { Connection, type Patience } from './connection.ts';
@@ -26,6 +25,7 @@ export class HubConnection extends Connection {
     );
     this.#peer = peer;
     this.#topics = topics;
+    peer.onWrong = (failure) => this.fail(failure);
     peer.onClose = () => {
       const difference = { where: 'connection to the broker', expected: 'kept', got: 'ended by the hub' };
       this.fail(

@@ -25,7 +25,9 @@ export async function listenOverMqtt(options: ListenOptions): Promise<Verdict[]>
   const arrivals = new Arrivals<{ connection: ClientConnection }>(patience.long);
   const broker = await startBroker({
     port,
-    admits({ username, password: own }) {
+    onWrong: (failure) => arrivals.fail(failure),
+    admits({ username, password }) {
+      const own = password?.toString();
       const isRight = username === accessKey && own === BROKER_PASSWORD;
       const got = `${show(username ?? null)} and ${own === BROKER_PASSWORD ? 'the right' : 'another'} password`;
       const difference = { where: 'CONNECT', expected: `the account ${JSON.stringify(accessKey)}`, got };
