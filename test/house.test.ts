@@ -42,9 +42,15 @@ const PACKAGES = ['client', 'cli', 'judge'];
 
 /** The examples with functions that tests try. */
 const TRIED = new Set(
-  ['aes-gcm', 'bridge/bridge', 'external-key', 'page/server', 'quickjs/host', 'react-native/hub'].map(
-    (name) => `examples/${name}.ts`,
-  ),
+  [
+    'aes-gcm',
+    'bridge/bridge',
+    'bridge/serial-line',
+    'external-key',
+    'page/server',
+    'quickjs/host',
+    'react-native/hub',
+  ].map((name) => `examples/${name}.ts`),
 );
 
 /** The one file with which a package imports the library's internals, which the library does not export. */

@@ -1,5 +1,6 @@
 /**
- * Lists the sizes of the single files in bytes, minified and gzipped. Fails if one is above its ceiling.
+ * Lists the sizes of the single files and of the device's half of the bridge's line in bytes, minified and gzipped. Fails if one is
+ * above its ceiling.
  *
  *     evidence/devices/size
  *     evidence/devices/size --write  also writes them into docs/reference/devices.md
@@ -7,6 +8,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { transformSync } from 'esbuild';
 import { FILES } from '../../tools/bundles.ts';
 import { code, grouped, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
@@ -19,9 +21,12 @@ const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.identity.js': 9_580,
   'hub-protocol.requests.js': 8_730,
   'hub-protocol.binary.js': 4_880,
+  'line.cjs': 1_000,
 };
 
 const DIST = new URL('../../dist/', import.meta.url);
+/** The device's half of the line to a bridge, which devices minify themselves. */
+const LINE = readFileSync(new URL('../../examples/bridge/line.cjs', import.meta.url), 'utf8');
 const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
 
 const row = (...cells: (string | number)[]): void =>
@@ -31,8 +36,11 @@ const row = (...cells: (string | number)[]): void =>
 
 row('bytes', 'minified', 'gzipped', 'ceiling');
 const rows: string[][] = [];
-for (const { name } of FILES) {
-  const file = readFileSync(new URL(name, DIST));
+const files = [
+  ...FILES.map(({ name }) => ({ name, file: readFileSync(new URL(name, DIST)) })),
+  { name: 'line.cjs', file: Buffer.from(transformSync(LINE, { minify: true }).code) },
+];
+for (const { name, file } of files) {
   const gzipped = gzipSync(file, { level: 9 }).length;
   const ceiling = CEILINGS[name];
   const isOver = ceiling !== undefined && gzipped > ceiling;

@@ -1,41 +1,60 @@
-/** A bridge between a device on a serial line and its hub. README.md describes the roles and the lines. */
-import { createInterface } from 'node:readline';
-import type { Duplex } from 'node:stream';
+/** A bridge between devices on a serial line and their hub. README.md describes the roles and the messages. */
 import { authorizedUrl, type Closing, selectEndpoint } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { ConnectionPolicy, type PolicyDecision, type SessionEvent } from 'hub-protocol/parts';
 import { type Client, keepAlive, type NodeOptions } from 'hub-protocol-client';
 import WebSocket from 'ws';
+import type { SerialLine } from './serial-line.ts';
 
 export interface BridgeOptions
   extends Pick<NodeOptions, 'identity' | 'ca' | 'allowPlaintext' | 'pingEvery' | 'policy'> {
-  line: Duplex; // the serial one
+  line: SerialLine;
+  /** The device's on the line, 1 to 127. */
+  address: number;
   /** Called with an error code when a person must act. `resume` connects again. */
   ask: (code: string) => void;
-  /** Called with events of the device, decisions of the policy, and ignored lines of the device, for a log. */
-  observe?: (what: SessionEvent | PolicyDecision | { type: 'ignored'; line: string }) => void;
+  /** Called with events of the device, decisions of the policy, and messages of the device that are ignored, for a log. */
+  observe?: (what: SessionEvent | PolicyDecision | { type: 'ignored'; message: string }) => void;
 }
 
-const BYTES = /^(?:[0-9a-f]{2})+$/;
 /** The end of a connection whose session was lost when the device restarted. */
 const LOST = { type: 'ended', retry: 'now', reason: 'dropped', error: { code: 'dropped' } } as SessionEvent;
+const MAX_PAYLOAD = 65_552; // bytes: the longest transport message
 
+/** Connects one device of a line. */
 export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resume'> {
-  const { line, identity, observe, ca, allowPlaintext, pingEvery } = options;
+  const { line, address, identity, observe, ca, allowPlaintext, pingEvery } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   const authorized = authorizedUrl(url, 'bridge', identity.accessKey, { allowPlaintext }); // not to be logged
   const policy = new ConnectionPolicy({ randomBytes, ...options.policy });
   let socket: WebSocket | undefined;
   let timer: NodeJS.Timeout | undefined; // for the deadline, then for the pause
 
-  const tell = (text: string): void => {
-    if (!line.write(`${text}\n`)) socket?.pause();
+  const device = line.add(address, {
+    begun() {
+      socket?.terminate();
+      socket = undefined;
+      if (policy.state === 'idle') connect();
+      else if (policy.state === 'connecting' || policy.state === 'ready') take(LOST);
+    },
+    received(message) {
+      const event = message[0] === 'e' ? eventIn(message.slice(1)) : undefined;
+      if (event !== undefined) happened(event);
+      else if (message[0] === 'b') send(Buffer.from(message.slice(1), 'latin1'));
+      else if (message[0] === 't') send(textOf(message.slice(1)));
+      else observe?.({ type: 'ignored', message: message.slice(0, 80) });
+    },
+    drained: () => socket?.resume(),
+  });
+
+  const send = (data: Buffer | string): void => {
+    if (socket?.readyState === WebSocket.OPEN) socket.send(data);
   };
   const hangUp = (own: WebSocket | undefined, closing: Closing): void => {
     if (own === undefined || own !== socket) return;
     socket = undefined;
     own.terminate();
-    tell(`disconnected ${JSON.stringify(closing)}`); // the device answers with an `ended` event
+    device.send(`d${bytesOf(JSON.stringify(closing))}`); // the device answers with an `ended` event
   };
   const waitFor = (state: string): void => {
     clearTimeout(timer);
@@ -56,46 +75,30 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
   function connect(): void {
     const dialOptions = policy.begin(performance.now());
     if (dialOptions === undefined) return;
-    const own = new WebSocket(authorized, { ca, maxPayload: 256 * 1024 });
+    const own = new WebSocket(authorized, { ca, maxPayload: MAX_PAYLOAD });
     socket = own;
-    tell(`connecting ${JSON.stringify(dialOptions)}`);
+    device.send(`n${bytesOf(JSON.stringify(dialOptions))}`);
     keepAlive(own, pingEvery);
-    own.on('open', () => tell('connected'));
     own.on('message', (data, isBinary) => {
       if (own !== socket) return;
-      const message = lineOf(data as Buffer, isBinary);
-      if (message === undefined) hangUp(own, {});
-      else tell(message);
+      if (!device.send(`${isBinary ? 'b' : 't'}${(data as Buffer).toString('latin1')}`)) own.pause();
     });
     own.on('unexpected-response', (_, { statusCode }) => hangUp(own, { status: statusCode }));
     own.on('close', (code, reason) => hangUp(own, { code, reason: reason.toString() }));
     waitFor('awaiting-hello');
   }
 
-  createInterface({ input: line }).on('line', (text) => {
-    const event = text.startsWith('event ') ? eventIn(text) : undefined;
-    if (text === 'start') {
-      socket?.terminate();
-      socket = undefined;
-      if (policy.state === 'idle') connect();
-      else if (policy.state === 'connecting' || policy.state === 'ready') take(LOST);
-    } else if (event !== undefined) {
-      if (event.type === 'close' || event.type === 'psk-needed') socket?.close(1000);
-      if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
-      if (event.type === 'ended') {
-        socket?.close(1000); // the device ended the session, if the hub did not
-        socket = undefined;
-      }
-      waitFor(event.state);
-      take(event);
-      if (event.type === 'psk-needed') options.ask('psk-needed');
-    } else if (BYTES.test(text) || text.startsWith('{')) {
-      if (socket?.readyState === WebSocket.OPEN)
-        socket.send(BYTES.test(text) ? Buffer.from(text, 'hex') : text);
-    } else if (text !== '') observe?.({ type: 'ignored', line: text.slice(0, 80) }); // noise on the line
-  });
-  line.on('drain', () => socket?.resume());
-  tell('hello'); // a device that is running answers `start`
+  const happened = (event: SessionEvent & { state: string }): void => {
+    if (event.type === 'close' || event.type === 'psk-needed' || event.type === 'ended') {
+      socket?.resume(); // it answers the close
+      socket?.close(1000); // the device ended the session, if the hub did not
+    }
+    if (event.type === 'psk-needed') policy.goodbye(); // a device has no memory to derive it
+    if (event.type === 'ended') socket = undefined;
+    waitFor(event.state);
+    take(event);
+    if (event.type === 'psk-needed') options.ask('psk-needed');
+  };
 
   return {
     end() {
@@ -109,16 +112,8 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
   };
 }
 
-/**
- * The line for a message of the hub. `undefined` for text that is not a JSON object: it could be one of the bridge's own lines,
- * such as `connecting`.
- */
-export function lineOf(data: Buffer, isBinary: boolean): string | undefined {
-  if (isBinary) return data.toString('hex');
-  const text = data.toString();
-  const isObject = text.trimStart().startsWith('{') && parsed(text) !== undefined;
-  return isObject ? text.replace(/[\r\n\t]/g, ' ').trim() : undefined; // these occur between tokens
-}
+const bytesOf = (text: string): string => Buffer.from(text).toString('latin1');
+const textOf = (bytes: string): string => Buffer.from(bytes, 'latin1').toString();
 
 function parsed(text: string): unknown {
   try {
@@ -128,9 +123,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The event in a line, with only its names, since they reach logs. `undefined` if there is none. */
-export function eventIn(line: string): (SessionEvent & { state: string }) | undefined {
-  const said = parsed(line.slice('event '.length)) as { [name: string]: unknown } | null | undefined;
+/** The event in a message, with only its names, since they reach logs. `undefined` if there is none. */
+export function eventIn(text: string): (SessionEvent & { state: string }) | undefined {
+  const said = parsed(text) as { [name: string]: unknown } | null | undefined;
   const event: { [name: string]: unknown } = {};
   for (const name of ['state', 'type', 'retry', 'reason', 'pattern']) {
     if (isName(said?.[name])) event[name] = said![name];

@@ -5,10 +5,10 @@
  * open(key, nonce, associatedData, sealed), which returns undefined if the tag does not verify.
  *
  * Espruino's `ws` drops binary messages, so the socket is the bridge of `../bridge` at the other end of Serial1, which also
- * decides when to connect. A character of Serial1 is a byte, which the session decodes. Most builds of Espruino keep 8 bits
- * of a character, so a hub whose name has characters above U+00FF cannot be reached.
+ * decides when to connect. Upload `../bridge/line.cjs` to Storage as `hub-line`. A character of Serial1 is a byte, which the session
+ * decodes. Most builds of Espruino keep 8 bits of a character, so a hub whose name has characters above U+00FF cannot be reached.
  *
- * Upload to Storage what `hub-protocol-cli provision` writes: the connection as `hub.connection`, the keyring as `hub.keyring`, and
+ * Upload to Storage also what `hub-protocol-cli provision` writes: the connection as `hub.connection`, the keyring as `hub.keyring`, and
  * the slot with room for changes: `Storage.write('hub.slot0', slot, 0, 4096)`, and the same as `hub.slot1`. A change is appended in
  * both, so this program makes no file, erases none, and never writes the keyring. Storage without room for another file moves all of
  * them, the keyring too, and a loss of power then loses some: let nothing else on the device fill it.
@@ -18,11 +18,15 @@
 // biome-ignore-all lint/complexity/noArguments: Espruino has no rest parameters
 // biome-ignore-all lint/style/useNodejsImportProtocol: not Node's module
 const hub = require('hub-protocol.core.es5');
+const line = require('hub-line');
 const chip = require('hub-crypto');
 const hashes = require('crypto'); // Espruino's own
 const storage = require('Storage');
 
 const SLOTS = ['hub.slot0', 'hub.slot1'];
+const ADDRESS = 1; // another one for each device on the same line
+const MAX_MESSAGE = 4096; // bytes; longer messages are dropped
+const MAX_FRAME = 8192; // bytes; longer transport messages end the session, before they take memory
 const UNIT = 8; // bytes; some chips write no less
 const ERASED = '\xff\xff\xff\xff\xff\xff\xff\xff';
 const REQUEST = {
@@ -45,10 +49,16 @@ function fromHex(text) {
 const siteId = storage.readJSON('hub.connection').site_id;
 const staticKey = fromHex(storage.readJSON('hub.keyring').static_key);
 
-function bytesOf(line) {
-  const bytes = new Uint8Array(line.length);
-  for (let i = 0; i < line.length; i++) bytes[i] = line.charCodeAt(i);
+function bytesOf(text) {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;
+}
+
+function textOf(bytes) {
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) text += String.fromCharCode(bytes[i]);
+  return text;
 }
 
 /** SHA-256 of several concatenated arrays. */
@@ -156,6 +166,7 @@ function randomBytes(length) {
 }
 
 let session;
+let bridge; // the line to it
 
 /** Makes the session of a new connection, with the options that the bridge's policy chose. */
 function connecting(options) {
@@ -164,14 +175,15 @@ function connecting(options) {
     siteId: siteId,
     keyring: { staticKey: staticKey, pins: fromStored(changes.pins), psks: fromStored(changes.psks) },
     randomBytes: randomBytes,
-    maxMessage: 4096, // longer messages are dropped
+    maxMessage: MAX_MESSAGE,
+    maxFrame: MAX_FRAME,
     patterns: options.patterns,
     onKkFailure: options.onKkFailure,
   });
 }
 
 function write(data) {
-  Serial1.println(typeof data === 'string' ? data : toHex(data));
+  bridge.send(typeof data === 'string' ? 't' + data : 'b' + textOf(data));
 }
 
 /** Reports an event to the bridge, for its policy. */
@@ -183,7 +195,7 @@ function report(event) {
     told.reason = event.reason;
     told.pattern = event.pattern;
   }
-  Serial1.println('event ' + JSON.stringify(told));
+  bridge.send('e' + JSON.stringify(told));
 }
 
 /**
@@ -237,46 +249,34 @@ function handle(event) {
   if (event.type === 'close' || event.type === 'psk-needed') run(session.closed());
 }
 
-/** The JSON in a line; `undefined` if the line was damaged. */
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch (_error) {
-    return undefined;
-  }
-}
-
+/** Handles a message of the bridge. */
 function received(message) {
-  const isEnvelope = message[0] === '{';
-  const space = message.indexOf(' ');
-  const word = isEnvelope || space < 0 ? message : message.substr(0, space);
-  const hasOptions = word === 'connecting' || word === 'disconnected'; // they are short, unlike transport messages
-  const options = hasOptions && parsed(message.substr(space + 1));
-  if (word === 'hello') Serial1.println('start');
-  else if (word === 'connecting') options && connecting(options);
-  else if (session === undefined || word === 'connected') return;
-  else if (word === 'disconnected') options && run(session.closed(options));
-  else {
-    // Once the session is encrypted, bytes are transport messages, and an envelope is text.
-    const data = !isEnvelope ? fromHex(message) : session.state === 'ready' ? message : bytesOf(message);
-    run(session.receive(data));
-  }
+  const kind = message[0];
+  const body = message.substr(1);
+  if (kind === 'n') connecting(JSON.parse(body));
+  else if (session === undefined) return;
+  else if (kind === 'd') run(session.closed(JSON.parse(body)));
+  else if (kind === 'b') run(session.receive(bytesOf(body)));
+  // Once the session is encrypted, bytes are transport messages, and an envelope is text.
+  else if (kind === 't') run(session.receive(session.state === 'ready' ? body : bytesOf(body)));
 }
 
-Serial1.setup(115200, { flow: 'xon' }); // nothing is read while keys are computed
+bridge = line.openLine({
+  address: ADDRESS,
+  longest: 1 + MAX_FRAME + 1, // the kind, and one byte by which the session sees that a message is too long
+  write: (bytes) => Serial1.write(bytes),
+  begin: () => {
+    session = undefined;
+  },
+  receive: received,
+});
 
-let line = '';
+Serial1.setup(115200);
 Serial1.on('data', (data) => {
-  line += data;
-  for (let end = line.indexOf('\n'); end >= 0; end = line.indexOf('\n')) {
-    const message = line.substr(0, end).trim();
-    line = line.substr(end + 1);
-    try {
-      if (message !== '') received(message);
-    } catch (error) {
-      console.log('the session failed: ' + error); // such as a failed allocation: the bridge connects again after a pause
-      if (session !== undefined) run(session.closed());
-    }
+  try {
+    bridge.received(data);
+  } catch (error) {
+    console.log('the session failed: ' + error); // such as a failed allocation: the bridge begins anew
+    session = undefined;
   }
 });
-Serial1.println('start');

@@ -7,7 +7,7 @@ import { createKeyring, HubSession, type HubSessionEvent, type Keyring, pinHub }
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { bootEspruino, filesOf } from './espruino.ts';
+import { bootEspruino, espruinoOnLine, filesOf } from './espruino.ts';
 import { EspruinoStorage, FAULTS, Flash, PowerCut } from './flash.ts';
 import {
   bundled,
@@ -64,7 +64,7 @@ type Edit = (source: string) => string;
 /** A device that starts anew for each connection, as Espruino does when its bridge has lost it. */
 function espruino(flash: Flash, edit?: Edit): Connect {
   let toHub: string[] = [];
-  let device: ReturnType<typeof bootEspruino> | undefined; // until the power is cut
+  let device: ReturnType<typeof espruinoOnLine> | undefined; // until the power is cut
   let watch = new Watch(flash);
   return async () => {
     watch = new Watch(flash);
@@ -77,30 +77,31 @@ function espruino(flash: Flash, edit?: Edit): Connect {
       psk: PSK,
       clientKey: home.clientKey,
     });
-    device ??= bootEspruino(
-      flash as EspruinoStorage,
-      (line) => toHub.push(line),
-      (...text) => watch.says.push(text.join(' ')),
-      edit,
-    );
-    const receive = device;
     const handle = (events: HubSessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'pin') home.clientKey = event.key;
         watch.see(event);
         if (event.type === 'transmit') {
-          receive(`${typeof event.data === 'string' ? event.data : hex(event.data)}\n`);
+          const { data } = event;
+          device!.send(typeof data === 'string' ? `t${data}` : `b${Buffer.from(data).toString('latin1')}`);
         }
-        if (event.type === 'close') receive('disconnected {"code":1008}\n');
+        if (event.type === 'close') device!.send('d{"code":1008}');
       }
     };
     try {
-      receive('connecting {"onKkFailure":"replace-pin"}\nconnected\n');
+      device ??= espruinoOnLine(
+        (message) => toHub.push(message),
+        flash as EspruinoStorage,
+        (...text) => watch.says.push(text.join(' ')),
+        edit,
+      );
+      device.send('n{"onKkFailure":"replace-pin"}');
       handle(hub.start());
-      for (let line = toHub.shift(); line !== undefined; line = toHub.shift()) {
-        if (line.startsWith('event ')) watch.says.push(line);
-        else if (line.startsWith('{')) handle(hub.receive(line));
-        else if (/^[0-9a-f]+$/.test(line)) handle(hub.receive(new Uint8Array(Buffer.from(line, 'hex'))));
+      for (let message = toHub.shift(); message !== undefined; message = toHub.shift()) {
+        const body = message.slice(1);
+        if (message[0] === 'e') watch.says.push(body);
+        else if (message[0] === 't') handle(hub.receive(body));
+        else handle(hub.receive(new Uint8Array(Buffer.from(body, 'latin1'))));
       }
     } catch (error) {
       assert.instance(error, PowerCut);

@@ -1,6 +1,6 @@
 /**
- * The edges, which are what people run: what strangers and authenticated clients send to the example hub, both directions of the
- * bridge's line, recordings that explain() reads, answers of an adapter that the judge reads. Nothing ends the process, and
+ * The edges, which are what people run: what strangers and authenticated clients send to the example hub, a device's
+ * events at the bridge, recordings that explain() reads, answers of an adapter that the judge reads. Nothing ends the process, and
  * nothing raw reaches a terminal.
  */
 import { EventEmitter } from 'node:events';
@@ -10,7 +10,7 @@ import { CannotRun } from '../../../../cli/src/command.ts';
 import { toText } from '../../../../cli/src/commands/explain.ts';
 import { explain } from '../../../../cli/src/explain/explain.ts';
 import { readRecording } from '../../../../cli/src/explain/recording.ts';
-import { eventIn, lineOf } from '../../../../examples/bridge/bridge.ts';
+import { eventIn } from '../../../../examples/bridge/bridge.ts';
 import { AdapterError, parseResponse } from '../../../../judge/src/adapter.ts';
 import { printable } from '../../../../judge/src/printable.ts';
 import { nodeCrypto } from '../../../../src/crypto/node.ts';
@@ -38,7 +38,7 @@ const RAW = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 export function edges(random: Random): void {
   for (let i = 0; i < 40; i++) requestLine(random);
-  for (let i = 0; i < 40; i++) lines(random);
+  for (let i = 0; i < 40; i++) deviceEvent(random);
   for (let i = 0; i < 20; i++) answer(random);
   for (let i = 0; i < 4; i++) recording(random);
   client(random);
@@ -130,39 +130,25 @@ function said(random: Random): unknown {
   return random.oneIn(3) ? mutatedJson(random, message) : message;
 }
 
-const DEVICE_LINES = [
-  'event null',
-  'event {"state":"ready","type":"ready"}',
-  'event {"state":"closed","type":"ended","retry":"never","reason":"refused","error":{"code":"psk-differs"}}',
-  'event []',
+const DEVICE_EVENTS = [
+  'null',
+  '{"state":"ready","type":"ready"}',
+  '{"state":"closed","type":"ended","retry":"never","reason":"refused","error":{"code":"psk-differs"}}',
+  '[]',
 ];
-const HUB_TEXTS = [
-  'connecting {"onKkFailure":"replace-pin"}',
-  'disconnected {',
-  '{"msg_type":"hello","payload":{"node_id":"x"}}',
-  '{\n}',
-];
-/** The lines of the bridge itself, and bytes. */
-const OWN_LINE = /^(?:hello|connecting|connected|disconnected|[0-9a-f]+)(?: |$)/;
 
-function lines(random: Random): void {
-  const fromDevice = mutatedText(random, random.pick(DEVICE_LINES));
-  const event = count('a line of the device', () => eventIn(fromDevice));
-  if (event !== undefined) {
-    if (RAW.test(JSON.stringify(event))) breach('an event of a device is raw');
-    const policy = new ConnectionPolicy({ randomBytes });
-    policy.begin(0);
-    count('the policy', () => {
-      policy.deadline(event.state, 1);
-      const decision = policy.take(event, 1);
-      if (decision?.do === 'ask') decision.error.code.trim();
-    });
-  }
-  const text = random.oneIn(4) ? anyText(random, 30) : mutatedText(random, random.pick(HUB_TEXTS));
-  const line = count('a text of the hub', () => lineOf(Buffer.from(text), false));
-  if (line === undefined) return;
-  if (OWN_LINE.test(line) || [...line].some((character) => character < ' '))
-    breach('the hub wrote a line of the bridge');
+function deviceEvent(random: Random): void {
+  const text = mutatedText(random, random.pick(DEVICE_EVENTS));
+  const event = count('an event of a device', () => eventIn(text));
+  if (event === undefined) return;
+  if (RAW.test(JSON.stringify(event))) breach('an event of a device is raw');
+  const policy = new ConnectionPolicy({ randomBytes });
+  policy.begin(0);
+  count('the policy', () => {
+    policy.deadline(event.state, 1);
+    const decision = policy.take(event, 1);
+    if (decision?.do === 'ask') decision.error.code.trim();
+  });
 }
 
 const RESPONSES = [
