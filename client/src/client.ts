@@ -120,6 +120,8 @@ export class Client {
   /** When a question has ended a pause. */
   #hurriedAt = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** A question that came too early to end another pause does so then. */
+  #wish: ReturnType<typeof setTimeout> | undefined;
 
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
   constructor(options: ConnectOptions, platform: Platform) {
@@ -364,6 +366,7 @@ export class Client {
   end(): void {
     this.#isNew = false;
     clearTimeout(this.#timer);
+    clearTimeout(this.#wish);
     if (this.#isOver) this.#tell({ type: 'end' });
     this.#isOver = false;
     if (this.#link.state === 'ended') return;
@@ -505,12 +508,18 @@ export class Client {
     }
   }
 
-  /** Whoever asks does not wait for the end of a pause. */
+  /** Whoever asks does not wait for the end of a pause, but at most until another may be ended. */
   #hurry(): void {
     const now = performance.now();
     const error = this.#obstacle;
     const isOfHub = error instanceof RemoteError && !COUNTED.includes(error.code);
-    if (this.#link.state !== 'waiting' || !isOfHub || now - this.#hurriedAt < HURRY) return;
+    if (this.#link.state !== 'waiting' || !isOfHub) return;
+    const wait = this.#hurriedAt + HURRY - now;
+    clearTimeout(this.#wish);
+    if (wait > 0) {
+      this.#wish = setTimeout(() => this.#hurry(), wait);
+      return;
+    }
     this.#hurriedAt = now;
     this.resume();
   }
