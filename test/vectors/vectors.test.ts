@@ -131,7 +131,8 @@ function changed(value: unknown, at: 'first' | 'last'): unknown {
 
 for (const at of ['first', 'last'] as const) {
   test(`every vector fails if the ${at} value of each response is wrong`, async () => {
-    for (const task of ALL) {
+    // A PSK is the only value of its response, and the judge tries eight derivations for a wrong one.
+    for (const task of at === 'last' ? ALL.filter(({ type }) => type !== 'Psk') : ALL) {
       const { result } = await runChanged(task, ({ id, redacted, refusal, ...response }) => ({
         // A refusal that the vector does not have is not compared.
         ...(changed({ ...response, ...(task.test.refusal && { refusal }) }, at) as Fields),
