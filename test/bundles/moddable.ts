@@ -32,9 +32,10 @@ export const CONNECTION: object = connectionOf(parseIdentity(IDENTITY), {
   allowPlaintext: false,
 });
 export { DERIVED as PSK };
-/** The hub's static key, and the client's public key that it has pinned. */
-export const home: { hubKey: Uint8Array; clientKey: Uint8Array | undefined } = {
+/** The hub's static key and PSK, and the client's public key that it has pinned. */
+export const home: { hubKey: Uint8Array; psk: Uint8Array; clientKey: Uint8Array | undefined } = {
   hubKey: randomBytes(32),
+  psk: DERIVED,
   clientKey: undefined,
 };
 /** Forgets the client, as for each first contact. */

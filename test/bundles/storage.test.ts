@@ -61,8 +61,11 @@ type Connect = () => Promise<Outcome>;
 /** Plants a mistake in a program. */
 type Edit = (source: string) => string;
 
-/** A device that starts anew for each connection, as Espruino does when its bridge has lost it. */
-function espruino(flash: Flash, edit?: Edit): Connect {
+/**
+ * A device that starts anew for each connection, as Espruino does when its bridge has lost it.
+ * @param losesAnswer - whether the hub's answer to message 1 is lost, with the connection
+ */
+function espruino(flash: Flash, edit?: Edit, losesAnswer = false): Connect {
   let toHub: string[] = [];
   let device: ReturnType<typeof espruinoOnLine> | undefined; // until the power is cut
   let watch = new Watch(flash);
@@ -74,14 +77,16 @@ function espruino(flash: Flash, edit?: Edit): Connect {
       nodeId: 'hub-1',
       staticKey: home.hubKey,
       randomBytes,
-      psk: PSK,
+      psk: home.psk,
       clientKey: home.clientKey,
     });
     const handle = (events: HubSessionEvent[]): void => {
       for (const event of events) {
         if (event.type === 'pin') home.clientKey = event.key;
         watch.see(event);
-        if (event.type === 'transmit') {
+        if (event.type === 'transmit' && losesAnswer && hub.state !== 'awaiting-message-1') {
+          device!.send('d{"code":1006}');
+        } else if (event.type === 'transmit') {
           const { data } = event;
           device!.send(typeof data === 'string' ? `t${data}` : `b${Buffer.from(data).toString('latin1')}`);
         }
@@ -290,6 +295,26 @@ for (const device of DEVICES) {
     );
   });
 }
+
+test('an Espruino sensor wakes a thousand times, and connects unless key or password have just changed or an answer is lost', async () => {
+  const flash = espruinoStorage();
+  forgetClient();
+  const unanswered: number[] = [];
+  const expected: number[] = [];
+  for (let waking = 0; waking < 1000; waking++) {
+    const hasNewKey = waking % 250 === 0;
+    const losesAnswer = waking % 50 === 25;
+    const hasOtherPassword = waking % 500 === 100;
+    if (hasNewKey) home.hubKey = randomBytes(32);
+    home.psk = hasOtherPassword ? randomBytes(32) : PSK;
+    if ((hasNewKey && waking > 0) || losesAnswer || hasOtherPassword) expected.push(waking);
+    const { pattern } = await espruino(flash, undefined, losesAnswer)();
+    if (pattern === undefined) unanswered.push(waking);
+  }
+  assert.equal(unanswered, expected);
+  assert.is(expected.length, 25);
+  assert.is(flash.writes, 2 * 11); // a change for the first contact, and two for each new key and each other password
+});
 
 test('the Espruino example reads no pins that were changed in both slots', () => {
   const files = filesOf('kiosk-7', STATIC_KEY, [{ nodeId: 'hub-1', key: PSK }]).map(
