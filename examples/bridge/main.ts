@@ -17,6 +17,10 @@ if (port === undefined || identities.length === 0) throw new Error('usage: main.
 execFileSync('stty', ['-F', port, String(BAUD), 'raw', '-echo']);
 const stream = Duplex.from({ readable: createReadStream(port), writable: createWriteStream(port) });
 const line = new SerialLine(stream, { baud: BAUD });
+stream.on('error', ({ message }) => {
+  console.error(`${port}: ${message}. Start the bridge again when the port is back.`);
+  process.exit(1);
+});
 const bridges = identities.map((identity, i) =>
   startBridge({
     line,

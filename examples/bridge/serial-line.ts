@@ -191,6 +191,7 @@ class Channel {
       const isIdle = kind === END && payload === '' && this.#question!.length === HEADER;
       this.#answered(answer);
       if (isIdle) this.#rest(now, IDLE);
+      else this.#pause = 0;
       this.#incoming += payload;
       if (this.#incoming.length > MAX_MESSAGE) this.#begin();
       else if (kind === END) this.#deliver();
@@ -218,7 +219,6 @@ class Channel {
     this.#room = Math.min(answer.charCodeAt(3), ROOM);
     this.#question = undefined;
     this.#turn = (this.#turn + 1) & 255;
-    this.#pause = 0;
     this.due = 0;
   }
 

@@ -176,6 +176,16 @@ test('a device or a bridge that restarts begins once, and nothing of before arri
   }
 });
 
+test('a device with nothing to say is asked at most five times a second', () => {
+  const world = new World(1, Infinity);
+  world.device(1, () => {});
+  world.bridge().add(1, { begun() {}, received() {}, drained() {} });
+  world.clock.runUntil(MINUTE);
+  const before = world.bytes;
+  world.clock.runUntil(2 * MINUTE);
+  assert.ok(world.bytes - before <= 60 * 5 * 2 * 10);
+});
+
 test('after a failure of the device’s program the line begins anew', () => {
   const world = new World(1, Infinity);
   let begun = 0;
