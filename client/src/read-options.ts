@@ -45,7 +45,14 @@ export const NESTED: {
     onKkFailure: true,
     paced: true,
   },
-  policy: { basePause: true, maxPause: true, steadyAfter: true, onKkFailure: true, deadlines: true },
+  policy: {
+    basePause: true,
+    maxPause: true,
+    steadyAfter: true,
+    maxAge: true,
+    onKkFailure: true,
+    deadlines: true,
+  },
   requests: { deadlines: true, saysHandled: true },
 };
 

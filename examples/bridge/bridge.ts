@@ -59,7 +59,9 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
   const waitFor = (state: string): void => {
     clearTimeout(timer);
     const wait = policy.deadline(state, performance.now());
-    if (wait !== undefined) timer = setTimeout(() => hangUp(socket, 'timeout'), wait);
+    if (wait === undefined) return;
+    const quiet = state === 'ready' ? 60_000 : 0; // an old connection ends when nothing happens
+    timer = setTimeout(() => hangUp(socket, 'timeout'), Math.max(wait, quiet));
   };
   const take = (event: SessionEvent): void => {
     observe?.(event);

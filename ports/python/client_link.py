@@ -15,7 +15,7 @@ from question_scheduler import Scheduler, read_event
 
 MAX_FAILURES = 3  # of our own side in a row, until a person is asked
 STORE_PAUSE = 2000  # after a store that failed while there was no connection; twice as long after the second
-UNSENT_WAIT = 60000
+MINUTE = 60000  # how long a question waits to be sent, and a connection is quiet before it is idle
 
 
 class Keyring(NamedTuple):
@@ -76,6 +76,7 @@ class ClientLink:
         self.has_read = False
         self.derivation, self.deriving_for, self.derived_psk = 0, None, None
         self.number, self.session, self.is_ready, self.is_gone = 0, None, False, False
+        self.used_at = 0  # when something came or was sent last, but for pings
         self.dial_at = self.asked = self.asked_key = self.cause = None
         self.failures, self.is_on, self.is_of_stranger = 0, True, False
         self.events, self.inputs = deque(), deque()
@@ -109,7 +110,11 @@ class ClientLink:
         return self.on_connection(number, now, announce)
 
     def received(self, number, data, now):
-        return self.on_connection(number, now, lambda _: self.take(self.session.receive(data)))
+        def take(now):
+            self.used_at = now
+            self.take(self.session.receive(data))
+
+        return self.on_connection(number, now, take)
 
     def closed(self, number, now, retry_after=0, failure=None, **closing):
         if number == self.number:
@@ -164,7 +169,7 @@ class ClientLink:
         if not self.is_on:
             self.unsent(envelope, "session-over")
         else:
-            until = now + (UNSENT_WAIT if timeout is None else timeout)
+            until = now + (MINUTE if timeout is None else timeout)
             question = {"envelope": envelope, "until": until, "limited": timeout is not None, "handed": False}
             self.questions.append(question)
         return self.run(now)
@@ -186,9 +191,11 @@ class ClientLink:
         def send(now):
             if self.is_gone:
                 hold()  # its end is held, too
-            elif self.write(message, lambda error: self.unsent(message, error)) and self.scheduler is not None:
+            elif self.write(message, lambda error: self.unsent(message, error)):
                 if isinstance(message, bytes) or message["msg_type"] != "ping":
-                    self.scheduler.note_sent(now)
+                    self.used_at = now
+                    if self.scheduler is not None:
+                        self.scheduler.note_sent(now)
 
         def hold():
             self.inputs.append((self.session, send, lambda error: self.unsent(message, error)))
@@ -256,7 +263,11 @@ class ClientLink:
             elif self.dial_at is not None and self.dial_at <= now:
                 self.dial(now)
             elif self.wait(now) == 0:
-                self.leave(now, closing={"code": "timeout"}, code=1000)
+                if self.is_ready:
+                    self.quit(now)
+                    self.restart(now)
+                else:
+                    self.leave(now, closing={"code": "timeout"}, code=1000)
             else:
                 return self.ask_next(now)
         except Refused as refused:
@@ -272,7 +283,11 @@ class ClientLink:
         return times
 
     def wait(self, now):
-        return self.policy.deadline(self.session.state, now) if self.session is not None else None
+        """How long to wait for the hub; if it is ready and owes nothing, how long its keys are still used."""
+        wait = self.policy.deadline(self.session.state, now) if self.session is not None else None
+        if not self.is_ready:
+            return wait
+        return None if self.questions or self.sent else max(wait, self.used_at + MINUTE - now)
 
     # Connections
 

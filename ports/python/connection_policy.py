@@ -9,9 +9,9 @@ HOUR = 3_600_000  # how long a PSK that differed counts
 REFUSALS = ("access-refused", "negotiation-refused", "refused")  # the longest pause is then so many times as long:
 REFUSED = 10
 ASKED = ("certificate-refused", "protocol-version")  # a person is asked at once
-TIMES = {"basePause": 2000, "maxPause": 60_000, "steadyAfter": 30_000}
+TIMES = {"basePause": 2000, "maxPause": 60_000, "steadyAfter": 30_000, "maxAge": DAY}
 DEADLINES = {"awaiting-hello": 30_000, "awaiting-offer": 30_000, "awaiting-message-2": 30_000}
-OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "sealing-message-3", "ready")
+OTHER_STATES = ("awaiting-psk", "sealing-message-1", "opening-message-2", "sealing-message-3")
 
 
 class ConnectionPolicy:
@@ -22,7 +22,7 @@ class ConnectionPolicy:
         self.draw, self.on_kk_failure = draw, onKkFailure
         self.differed_at = float("-inf")
         self.times = checked(TIMES, times)
-        self.deadlines = checked(DEADLINES, deadlines or {})
+        self.deadlines = {**checked(DEADLINES, deadlines or {}), "ready": self.times["maxAge"]}
         self.connected, self.ready_at, self.heard = False, None, False
         self.wanted, self.redials, self.xx_alone, self.doubt = True, False, False, None
         self.due, self.limit, self.unreached_since = float("-inf"), self.times["basePause"], None
@@ -41,11 +41,11 @@ class ConnectionPolicy:
         return {**({"patterns": ["XXpsk2"]} if self.xx_alone else {}), "onKkFailure": self.on_kk_failure}
 
     def deadline(self, state, now):
-        if state not in DEADLINES and state not in OTHER_STATES:
+        if state not in self.deadlines and state not in OTHER_STATES:
             return None
         if state != self.session_state[0] or now < self.session_state[1]:
             self.session_state = (state, now)
-        return max(0, self.session_state[1] + self.deadlines[state] - now) if state in DEADLINES else None
+        return max(0, self.session_state[1] + self.deadlines[state] - now) if state in self.deadlines else None
 
     def take(self, event, now):
         match event["type"]:

@@ -12,18 +12,9 @@ export function updateBy(event: SessionEvent): Update {
   return (keyring) => updateKeyring(keyring, event);
 }
 
-/** The end of a connection that this side has failed. It says nothing about the hub, so pin and PSK stay. */
+/** The end of a connection that this side has failed, without what is undefined. It says nothing about the hub, so pin and PSK stay. */
 export function endedBy(error: LocalError | RemoteError, isHopeless: boolean): EndedEvent {
-  return {
-    type: 'ended',
-    reason: 'dropped',
-    retry: isHopeless ? 'never' : 'later',
-    error,
-    pattern: undefined,
-    code: undefined,
-    status: undefined,
-    closeReason: undefined,
-  };
+  return { type: 'ended', reason: 'dropped', retry: isHopeless ? 'never' : 'later', error } as EndedEvent;
 }
 
 /** A copy of an event or a decision, as a link tells it. */

@@ -23,7 +23,7 @@ import type { JsonObject } from '../wire/json.ts';
 import { Derivation } from './derivation.ts';
 import { endedBy, merged, retyped, type Update, updateBy } from './events.ts';
 import type { LinkClosing, LinkOptions, LinkState } from './options.ts';
-import type { LinkEvent, Order, TraceEvent } from './orders.ts';
+import type { LinkEvent, Order, ReconnectEvent, TraceEvent } from './orders.ts';
 import { Questions, type Write } from './questions.ts';
 import { StoredKeyring } from './stored-keyring.ts';
 
@@ -34,8 +34,8 @@ const PAUSE = 2000;
 /** So many hubs that are not pinned may answer in an hour, in milliseconds, before a person is asked. */
 const STRANGERS = 3;
 const HOUR = 3600000;
-/** How long a question without a timeout waits to be sent, in milliseconds. */
-const UNSENT_TIMEOUT = 60000;
+/** How long a question without a timeout waits to be sent, and an old connection must be quiet, in milliseconds. */
+const MINUTE = 60000;
 
 /** How a connection ends. */
 interface Leaving {
@@ -78,6 +78,8 @@ export class LinkMachine {
   private isReady = false;
   /** Whether the transport has gone: nothing is written any more. */
   private isCut = false;
+  /** When something came or was sent last, but for pings. */
+  private usedAt = 0;
   /** Whether the session is paced, and waits for the next `wake`. */
   private isPaced = false;
   /** When to dial. */
@@ -190,7 +192,8 @@ export class LinkMachine {
     if (session.state === 'awaiting-hello') this.take(session.start());
   }
 
-  receive(_now: number, data: string | Uint8Array, session: ClientSession): void {
+  receive(now: number, data: string | Uint8Array, session: ClientSession): void {
+    this.usedAt = now;
     this.take(session.receive(data));
   }
 
@@ -244,7 +247,7 @@ export class LinkMachine {
     if (this.options.requests === undefined) {
       throw errors.noQuestions();
     }
-    if (this.isOn) this.questions.ask(envelope, now + (timeout ?? UNSENT_TIMEOUT), timeout !== undefined);
+    if (this.isOn) this.questions.ask(envelope, now + (timeout ?? MINUTE), timeout !== undefined);
     else this.tellUnsent(envelope, errors.linkEnded());
   }
 
@@ -278,6 +281,7 @@ export class LinkMachine {
       this.write(message, (error) => this.tellUnsent(message, error)) &&
       (isBytes(message) || message.msg_type !== 'ping')
     ) {
+      this.usedAt = now;
       this.questions.noteSent(now);
     }
   }
@@ -359,24 +363,32 @@ export class LinkMachine {
 
   private doDue(now: number): boolean {
     if (this.dialAt !== undefined && this.dialAt <= now) this.dial(now);
-    else if (this.wait(now) === 0) this.leave(now, { closing: 'timeout', code: 1000 });
-    else return this.questions.doDue(now);
+    else if (this.questions.doDue(now)) return true;
+    else if (this.wait(now) !== 0) return false;
+    else if (!this.isReady) this.leave(now, { closing: 'timeout', code: 1000 });
+    else {
+      // It is old.
+      this.quit(now);
+      this.start(now);
+    }
     return true;
   }
 
   private setDeadline(now: number): void {
     let at = this.questions.lateAt;
     if (!this.store.isBusy) {
-      const wait = now + (this.wait(now) ?? Infinity);
-      const next = now + (this.questions.nextDeadline(now) ?? Infinity);
-      at = Math.min(at, this.dialAt ?? Infinity, this.isPaced ? now : Infinity, wait, next);
+      const wait = this.isPaced ? 0 : (this.wait(now) ?? Infinity);
+      at = Math.min(at, this.dialAt ?? Infinity, now + wait);
     }
     this.deadline = at === Infinity ? undefined : at - this.setBack;
   }
 
-  /** How long the session still waits for the hub. */
+  /** How long to wait for the hub; if it is ready and owes nothing, how long its keys are still used. */
   private wait(now: number): number | undefined {
-    return this.session && this.policy.deadline(this.session.state, now);
+    const next = this.questions.nextDeadline(now);
+    if (next !== undefined || this.session === undefined) return next;
+    const wait = this.policy.deadline(this.session.state, now);
+    return this.isReady ? Math.max(wait!, this.usedAt + MINUTE - now) : wait;
   }
 
   /** Begins a connection. What a person has changed is stored first. */
@@ -406,8 +418,8 @@ export class LinkMachine {
         break;
       case 'psk-needed': {
         const { pins, psks } = this.store.kept;
-        const isPinned = !pins.every(({ nodeId }) => nodeId !== event.nodeId);
-        this.isOfStranger = !isPinned && pins.length + psks.length > 0;
+        this.isOfStranger =
+          pins.length + psks.length > 0 && pins.every(({ nodeId }) => nodeId !== event.nodeId);
         this.providePsk(this.derivation.pskFor(event));
         break;
       }
@@ -500,16 +512,11 @@ export class LinkMachine {
   /** Ends what this side has failed. */
   private giveUp(failure: LocalError | RemoteError, now: number): void {
     const { code } = failure;
-    const isHopeless =
-      this.isOn && (this.failures >= ATTEMPTS || code === 'keyring-full' || code === 'unknown-hub');
-    const { state } = this.policy;
-    if (state === 'connecting' || state === 'ready') {
-      this.leave(now, { code: 1000, failure, isHopeless });
-    } else if (this.dialAt !== undefined) {
+    const isHopeless = this.failures >= ATTEMPTS || code === 'keyring-full' || code === 'unknown-hub';
+    if (this.dialAt === undefined) this.leave(now, { code: 1000, failure, isHopeless });
+    else {
       const after = isHopeless ? this.maxPause : this.failures * PAUSE;
-      this.dialAt = Math.max(this.dialAt, now + after);
-      if (isHopeless) this.askPerson(failure, this.dialAt - now);
-      else this.tell({ type: 'reconnect', after: this.dialAt - now, error: failure });
+      this.pause(now, Math.max(this.dialAt - now, after), failure, isHopeless);
     }
     this.failure = undefined;
   }
@@ -543,10 +550,9 @@ export class LinkMachine {
     if (decision.do !== 'rest') {
       this.cause = ended.error;
       this.tell({ type: 'close', error: ended.error });
+      const isAsked = decision.do === 'ask';
       const after = Math.max(decision.after, Math.min(retryAfter, REFUSED * this.maxPause));
-      this.dialAt = now + after;
-      if (decision.do === 'ask') this.askPerson(decision.error, after);
-      else this.tell({ type: 'reconnect', after, error: decision.tell });
+      this.pause(now, after, isAsked ? decision.error : decision.tell, isAsked);
     }
     this.store.store(events.map(updateBy));
   }
@@ -568,10 +574,11 @@ export class LinkMachine {
     return this.options.policy?.maxPause ?? TIMES.maxPause!;
   }
 
-  /** @param after - when the link dials on, in milliseconds from now */
-  private askPerson(error: LocalError | RemoteError, after: number): void {
-    this.asked = error;
-    this.tell({ type: 'ask', error, after });
+  /** Says when the link dials on, in milliseconds from now, and asks a person meanwhile, or shows an error. */
+  private pause(now: number, after: number, error: ReconnectEvent['error'], isAsked: boolean): void {
+    this.dialAt = now + after;
+    if (isAsked) this.asked = error;
+    this.tell({ type: isAsked ? 'ask' : 'reconnect', after, error } as ReconnectEvent);
   }
 
   private tellUnsent(message: JsonObject | Uint8Array, error: LocalError | RemoteError): void {

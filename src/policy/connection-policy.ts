@@ -76,6 +76,11 @@ export interface PolicyOptions {
   /** How long a connection must be ready before the pauses restart at `basePause` (default 30000). */
   steadyAfter?: number | undefined;
   /**
+   * How old a connection that is ready may get (default 86400000, a day): its keys do not change. A ClientLink then ends it and makes
+   * another one at once, as soon as no question is open, and for a minute nothing but pings was sent and nothing came.
+   */
+  maxAge?: number | undefined;
+  /**
    * What to do if a KKpsk0 has failed and the hub has another key (default `replace-pin`, as in the spec): see the option of
    * ClientSession. Use `keep-pin` if many know the password; a person is then asked when a hub has a new key.
    */
@@ -89,6 +94,7 @@ const POLICY_OPTIONS: OptionNames<PolicyOptions> = {
   basePause: true,
   maxPause: true,
   steadyAfter: true,
+  maxAge: true,
   onKkFailure: true,
   deadlines: true,
 };
@@ -106,7 +112,7 @@ interface Times {
 }
 
 /** The times, unless the options say otherwise. */
-export const TIMES: Times = { basePause: 2000, maxPause: 60000, steadyAfter: 30000 };
+export const TIMES: Times = { basePause: 2000, maxPause: 60000, steadyAfter: 30000, maxAge: 86400000 };
 
 /** How long to wait for the hub in each state, unless the options say otherwise. */
 export const DEADLINE = 30000;
@@ -146,8 +152,8 @@ const EARLY = 1000;
  */
 export class ConnectionPolicy {
   private readonly randomBytes: RandomBytes;
-  private readonly times: Times;
-  private readonly waits: Times;
+  /** By the names of the options, and by the states that have a deadline. */
+  private readonly times: { [name: string]: number } = {};
   private phase: PolicyState = 'idle';
   /** The limit of the next pause. */
   private limit!: number;
@@ -157,8 +163,8 @@ export class ConnectionPolicy {
   private decidedAt = -Infinity;
   /** Whether the timer of a pause that was cut short may still be running. */
   private hasOldTimer = false;
-  /** When the connection became ready; `undefined` if it did not. */
-  private readyAt: number | undefined = undefined;
+  /** When the connection became ready; Infinity if it did not. */
+  private readyAt = Infinity;
   /** Whether the hub has sent a message on the connection. */
   private hasHeard = false;
   /**
@@ -183,11 +189,12 @@ export class ConnectionPolicy {
   /** @throws LocalError `bad-argument`, also for an unknown option */
   constructor(options: PolicyOptions) {
     const own = readOptions(options, 'options', POLICY_OPTIONS);
-    const { randomBytes, deadlines = {} } = own;
-    assertFunction(randomBytes, 'randomBytes');
-    this.randomBytes = randomBytes;
-    this.times = readTimes(own, Object.keys(TIMES), '');
-    this.waits = readTimes(
+    const { deadlines = {} } = own;
+    assertFunction(own.randomBytes, 'randomBytes');
+    this.randomBytes = own.randomBytes;
+    readTimes(this.times, own, Object.keys(TIMES), '');
+    readTimes(
+      this.times,
       readOptions(deadlines, 'deadlines', DEADLINES),
       Object.keys(DEADLINES),
       'deadlines.',
@@ -226,11 +233,11 @@ export class ConnectionPolicy {
   /**
    * Returns how long to wait for the hub. Call it after each call of the session, and replace the timer with one of this
    * length. When it fires, close the transport and call `closed('timeout')`. The first deadline starts with `begin`, so it
-   * also covers the connection of the transport; each further one starts when the state changes.
+   * also covers the connection of the transport; each further one starts when the state changes. That of
+   * `ready` is `maxAge`: when it fires, do so as soon as the connection is idle.
    * @param state - the `state` of the session
    * @param now - the time, in milliseconds
-   * @returns milliseconds from now; `undefined` if the session does not wait for the hub: it is ready or over, or it
-   *   waits for you
+   * @returns milliseconds from now; `undefined` if the session is over, or waits for you
    * @throws LocalError `bad-argument`
    */
   deadline(state: string, now: number): number | undefined {
@@ -240,7 +247,7 @@ export class ConnectionPolicy {
       this.sessionState = state;
       this.sessionStateSince = at;
     }
-    const deadline = this.waits[state];
+    const deadline = this.times[state === 'ready' ? 'maxAge' : state];
     return deadline === undefined ? undefined : Math.max(0, this.sessionStateSince + deadline - at);
   }
 
@@ -258,8 +265,8 @@ export class ConnectionPolicy {
       const { type } = event;
       if (type === 'ended') return this.end(event as EndedEvent, at);
       if (type === 'message' || type === 'dropped') this.hasHeard = true;
-      const next = type === 'ready' ? POLICY_STATES[this.phase].ready : undefined;
-      if (next !== undefined) {
+      const next = POLICY_STATES[this.phase].ready;
+      if (type === 'ready' && next !== undefined) {
         this.phase = next;
         this.readyAt = at;
         this.isStarting = this.leavesOutKk = false;
@@ -303,12 +310,10 @@ export class ConnectionPolicy {
 
   private end({ retry, reason, pattern, error }: EndedEvent, now: number): PolicyDecision {
     const code = error?.code; // an event that was written by hand may lack the error
-    const since = this.readyAt;
-    const wasReady = since !== undefined;
-    const isSteady = wasReady && now - since >= this.times.steadyAfter!;
+    const wasReady = this.readyAt < Infinity;
+    const isSteady = now - this.readyAt >= this.times.steadyAfter!;
     const isTrusted = isSteady || this.hasHeard;
     if (isSteady) this.limit = this.times.basePause!;
-    if (isTrusted) this.doubt = undefined;
     const { verdict, isRefusal, usesXxAlone } = findRow(POLICY_ENDINGS, {
       state: this.phase,
       retry,
@@ -338,10 +343,10 @@ export class ConnectionPolicy {
     this.decidedAt = now;
     this.dueAt = now + after;
     this.unreachedSince = unreachedSince;
-    this.readyAt = undefined;
+    this.readyAt = Infinity;
     this.hasHeard = false;
     if (code === 'psk-differs') this.differedAt = now;
-    if (wasReady && !isTrusted) this.doubt = code;
+    if (wasReady) this.doubt = isTrusted ? undefined : code;
     this.leavesOutKk = usesXxAlone ?? (this.leavesOutKk && verdict !== 'ask');
     return decision;
   }
@@ -362,13 +367,15 @@ export class ConnectionPolicy {
 }
 
 /** @throws LocalError `bad-argument` for anything but milliseconds, greater than 0 and at most a day */
-function readTimes(given: object, names: readonly string[], prefix: string): Times {
-  const times: { [name: string]: number } = {};
+function readTimes(
+  times: { [name: string]: number },
+  given: object,
+  names: readonly string[],
+  prefix: string,
+): void {
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
-    const label = prefix + name;
     const { [name]: time = membersOf(TIMES, [name])[name] ?? DEADLINE } = given as Times;
-    times[name] = assertWait(time, label);
+    times[name] = assertWait(time, prefix + name);
   }
-  return times;
 }

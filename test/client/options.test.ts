@@ -516,6 +516,21 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     },
     ...{ expected: false, byDefault: true },
   },
+  'policy.maxAge': {
+    given: { policy: { maxAge: 1 } },
+    async seen(world, client) {
+      let closings = 0;
+      client.on('close', () => closings++);
+      await client.ask('hello');
+      const { now } = performance;
+      performance.now = () => now.call(performance) + 61_000; // it has been idle
+      client.send({ msg_type: 'ping', payload: {} });
+      performance.now = now;
+      await client.ask('hello');
+      return [world.dials, closings];
+    },
+    ...{ expected: [2, 0], byDefault: [1, 0] },
+  },
   'policy.onKkFailure': {
     ...{ given: { policy: { onKkFailure: 'keep-pin', basePause: 5, maxPause: 5 } }, seen: outcomeOfNewKey },
     ...{ expected: 'kept', byDefault: 'replaced' },

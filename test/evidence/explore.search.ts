@@ -213,15 +213,15 @@ test('finds a link that leaves a question behind', () => {
 
 test('finds a link that waits for the person who is asked', () => {
   interface Asking {
-    askPerson(this: Asking, error: RemoteError, after: number): void;
+    pause(this: Asking, now: number, after: number, error: RemoteError, isAsked: boolean): void;
     dialAt: number | undefined;
   }
-  const stops = (ask: Asking['askPerson']): Asking['askPerson'] =>
-    function (this: Asking, error, after) {
-      ask.call(this, error, after);
-      this.dialAt = undefined;
+  const stops = (pause: Asking['pause']): Asking['pause'] =>
+    function (this: Asking, now, after, error, isAsked) {
+      pause.call(this, now, after, error, isAsked);
+      if (isAsked) this.dialAt = undefined;
     };
-  const found = foundWith(LinkMachine.prototype as unknown as Asking, 'askPerson', stops, FIRST_CONTACT);
+  const found = foundWith(LinkMachine.prototype as unknown as Asking, 'pause', stops, FIRST_CONTACT);
   assert.match(found, 'never connected');
 });
 

@@ -10,6 +10,7 @@ import { type Report, startClient } from '../../evidence/searches/simulate/clien
 import { cellOf, hoursWithPolicy } from '../../evidence/searches/simulate/hour.ts';
 import { serving, TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
 import { CLIENTS, returnOf } from '../../evidence/searches/simulate/restart.ts';
+import type { LinkEvent } from '../../src/index.ts';
 import { Clock } from '../world/clock.ts';
 import { HUB_KEY, NODE_ID } from '../world/keys.ts';
 import type { Hub, Transport } from '../world/network.ts';
@@ -92,6 +93,25 @@ for (const [pace, make] of Object.entries(PAUSES)) {
     }
   });
 }
+
+test('in 90 days a client has 90 sessions, each with its own keys, and nobody is told of an end', () => {
+  const clock = new Clock();
+  const told: LinkEvent[] = [];
+  startClient({
+    clock,
+    over: 'WebSocket',
+    hub: { accept: serving() },
+    isKnown: true,
+    seed: 1,
+    hear: (event) => told.push(event),
+  });
+  clock.runUntil(90 * 86_400_000);
+  const sessions = told.filter((event) => event.type === 'connect');
+  assert.is(new Set(sessions.map(({ handshakeHash }) => String(handshakeHash))).size, 90);
+  assert.ok(sessions.every(({ pattern }) => pattern === 'KKpsk0'));
+  const types = new Set(told.map(({ type }) => type));
+  assert.equal([...types], ['connecting', 'connect', 'message', 'finish']);
+});
 
 test('the clients of a hub that restarts come back one by one', () => {
   const accepted = returnOf(CLIENTS, 120);

@@ -348,7 +348,7 @@ for (const fails of ['one', 'all'] as const) {
 test('an error of a scheduler that is not about memory is thrown', () => {
   let calls = 0;
   const nextDeadline = (): undefined => {
-    if (++calls === 2) throw new Error('a scheduler with a bug'); // in the first call, it would end the connection
+    if (++calls === 3) throw new Error('a scheduler with a bug'); // in the first two, it would end the connection
   };
   const requests: library.LinkOptions['requests'] = ({ sessionId }) =>
     Object.assign(new library.RequestScheduler({ sessionId }), { nextDeadline });

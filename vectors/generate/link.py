@@ -14,6 +14,11 @@ from script import HELLO, NODE_ID, frame, offer_of, shake
 RULES = "ports/python, for rules that the specification leaves open"
 DRAW = "800000"  # half of a pause
 NOTES = {
+    "Age": (
+        "A connection that is `maxAge` old is closed and dialled again at once, so that it gets new keys, and nobody is told of an "
+        "end: once no question is open, and for a minute nothing but pings was sent and nothing came. An implementation that fails "
+        "most likely keeps its keys for months, or cuts an answer short."
+    ),
     "Deriving": (
         "At most one derivation runs. It goes on if the connection is lost, its result is kept for the next one, and it is "
         "stopped if nobody needs it. An implementation that fails most likely begins one for each connection."
@@ -265,8 +270,12 @@ def waits():
     spoken = ready("asked, and answered", "Questions", questions=True).ask("q-1").after(500).hear(speech("q-1")).wake()
     two = "two in one session: the second was not sent, and waits for the next connection"
     unsent = ready(two, "Questions", questions=True).ask("q-1").ask("q-2").closed().wake().connect()
+    idle = ready("of a connection that is idle", "Age").wake().connect()
+    day = ready("a question is open", "Age", questions=True).after(86399000).ask("q-1").after(2000).step("wake").hear(speech("q-1"))
+    pinged = ready("a ping is no use", "Age").after(86399000).step("send", message={"msg_type": "ping", "payload": {}}).wake()
+    used = ready("something was sent, then something came", "Age").after(86399000).step("send", message=NEXT).after(59000).hear(NEXT)
     ended = ready("with questions", "End", questions=True).ask("q-1").ask("q-2").step("end").ask("q-3")
-    return [old, server, silent, mqtt, renewed, spoken, unsent, ended]
+    return [old, server, silent, mqtt, renewed, spoken, unsent, ended, idle, day.wake().wake(), pinged, used.wake()]
 
 
 def build():

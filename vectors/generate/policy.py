@@ -12,8 +12,9 @@ NOTES = {
         "repeats as often as ever what fails, or never dials again."
     ),
     "Deadline": (
-        "Each state that waits for the hub has a deadline, which begins with the state and not with a message in it. An "
-        "implementation that fails most likely waits for ever for a silent hub, or interrupts the derivation of the PSK."
+        "Each state that waits for the hub has a deadline, which begins with the state and not with a message in it, and so has "
+        "`ready`: `maxAge`. An implementation that fails most likely waits for ever for a silent hub, or interrupts the derivation of "
+        "the PSK."
     ),
     "Jitter": (
         "The pause is random over its whole length: limit * draw / 2^24, rounded down, where a draw is three bytes, big-endian. An "
@@ -64,6 +65,7 @@ TIMES = {
     "basePause": 2000,
     "maxPause": 60000,
     "steadyAfter": 30000,
+    "maxAge": 86400000,
     "deadlines": {state: 30000 for state in ("awaiting-hello", "awaiting-offer", "awaiting-message-2")},
 }
 
@@ -170,6 +172,7 @@ def lives():
         goes_back,
         waits("it is never less than 0").waits((31000, "awaiting-hello"), (99000, "awaiting-hello")),
         waits("it begins anew with each state").waits(*states),
+        waits("the age of a connection").waits((5000, "ready"), (86000000, "ready"), (86405000, "ready")),
         waits("but not with a second HELLO").waits(*((at, "awaiting-offer") for at in (5000, 20000, 34999))),
         waits("a session that is over does not restart that of the present one").waits((5000, "closed"), (6000, "awaiting-hello")),
         cut_short("a timer that is a second early").begin(47000),

@@ -16,7 +16,7 @@ export function describe(world: World, isWatched: boolean): string {
   const facts: unknown[] = [
     storedLabel(keyring), pinned && short(pinned), asked,
     phase, hasOldTimer, hasHeard, doubt, isRecent(differedAt, world.now), leavesOutKk,
-    readyAt === undefined,
+    readyAt === Infinity,
   ]; // biome-ignore format: facts
   if (isWatched) facts.push(...Object.keys(recorded).sort());
   if (connection !== undefined) {

@@ -18,7 +18,8 @@ export function freeLinkActs(world: LinkWorld): LinkAct[] {
   const persons: LinkAct[] = [];
   const isShown = link.state === 'waiting' && connection === undefined && world.shown === 'refused';
   if (isShown && world.pinned !== undefined) persons.push(['a person resets the client at the hub', forget]);
-  if (link.state === 'asking' && connection === undefined) persons.push(['a person acts', consult]);
+  const isAsked = link.state === 'asking' && connection === undefined && storing === undefined;
+  if (isAsked) persons.push(['a person acts', consult]);
   const isForPerson = world.scenario.isForPerson || world.hasTrustedAnother;
   if (isForPerson) acts.push(...persons);
   if (storing !== undefined) acts.push(['the store answers', (own) => own.answerStore()]);
@@ -135,7 +136,8 @@ export function describeLink(world: LinkWorld): string {
   const { link, connection, storing, deriving, computing, stored, pinned, now, laws, asked } = world;
   const inside = insideOf(link);
   const { store, derivation, questions, session, events, inputs } = inside;
-  const since = (time: unknown): unknown => (typeof time === 'number' ? Math.max(-60_000, time - now) : time);
+  const since = (time: unknown): unknown =>
+    typeof time === 'number' ? Math.min(Math.max(-60_000, time - now), 3_600_000) : time;
   const policy = inside.policy as { [field: string]: unknown };
   const { requests, refusableUntil, saysHandled } = (questions.scheduler ?? {}) as {
     requests?: { all(): { sentAt?: number; since: number; collector: { state: string } }[] };
@@ -144,7 +146,7 @@ export function describeLink(world: LinkWorld): string {
   };
   const facts: unknown[] = [
     link.state, since(link.deadline), inside.isReady, inside.isCut, inside.isPaced, since(inside.dialAt), inside.failures,
-    inside.isOn, session?.state, events.map(({ type }) => type), inputs.length, world.heldNames,
+    inside.isOn, session?.state, session === undefined || since(inside.usedAt), events.map(({ type }) => type), inputs.length, world.heldNames,
     codeOf(inside.asked), codeOf(inside.cause), asked, world.shown,
     policy.phase, policy.hasOldTimer, policy.hasHeard, policy.doubt, isRecent(policy.differedAt, now),
     policy.leavesOutKk, policy.lastCode, since(policy.readyAt), since(policy.dueAt), policy.sessionState,

@@ -115,8 +115,8 @@ export interface Meeting {
   readonly seed: number;
   /** Changes the link before it starts. */
   readonly prepare?: ((link: ClientLink) => void) | undefined;
-  /** Is called when a person is asked. */
-  readonly onAsk?: (client: Client) => void;
+  /** Is called with each event, and the client that tells it. */
+  readonly hear?: (event: LinkEvent, client: Client) => void;
 }
 
 /** Starts a client that asks the hub something every ten minutes. */
@@ -127,7 +127,7 @@ export function startClient({
   isKnown,
   seed,
   prepare,
-  onAsk,
+  hear,
 }: Meeting): Report & { client: Client } {
   const fresh = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: nodeCrypto });
   const keyring = isKnown ? storePsk(pinHub(fresh, NODE_ID, HUB_KEY), NODE_ID, PSK) : fresh;
@@ -151,14 +151,14 @@ export function startClient({
       clock.after(DERIVATION, () => provide(PSK));
     },
     hear(event) {
-      if (event.type === 'connect') report.readySince = clock.now;
+      hear?.(event, client);
+      if (event.type === 'connect') report.readySince ??= clock.now;
       else if (event.type === 'close' && report.readySince !== undefined) {
         report.readyFor += clock.now - report.readySince;
         report.readySince = undefined;
       } else if (event.type === 'ask') {
         report.asked = event.error.code;
         report.questions++;
-        onAsk?.(client);
       }
     },
   });

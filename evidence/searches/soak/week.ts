@@ -49,7 +49,9 @@ export async function week(days: number, over: Transport, progress: (share: numb
     hub: changing,
     isKnown: true,
     seed: 1,
-    onAsk: (client) => clock.after(HOUR - (clock.now % HOUR), () => client.call('start')),
+    hear({ type }, client) {
+      if (type === 'ask') clock.after(HOUR - (clock.now % HOUR), () => client.call('start'));
+    },
   });
   const samples = new Samples();
   const hours = 24 * days;

@@ -120,7 +120,7 @@ export const FURTHER_SESSION_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('one ready connection is enough to start anew', [
       POLICY,
-      'wasReady && now - since >= this.times.steadyAfter!',
+      'now - this.readyAt >= this.times.steadyAfter!',
       'wasReady',
     ]),
     broken('a person is asked about a hub that loses sessions', [
