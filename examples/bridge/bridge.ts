@@ -105,6 +105,7 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
   return {
     end() {
       policy.goodbye();
+      clearTimeout(timer);
       hangUp(socket, {});
     },
     resume() {

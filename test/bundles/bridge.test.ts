@@ -5,7 +5,7 @@
 import { createRequire } from 'node:module';
 import { Duplex } from 'node:stream';
 import { parseIdentity } from 'hub-protocol';
-import { randomBytes } from 'hub-protocol/node';
+import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type HubServer, serveHub, serveSocket } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -87,13 +87,18 @@ test.after.each(() => {
 });
 test.after(() => hub.stop());
 
-function bridgeFor(device: Station, accessKey = 'sensor-1', policy: BridgeOptions['policy'] = {}) {
+function bridgeFor(
+  device: Station,
+  accessKey = 'sensor-1',
+  policy: BridgeOptions['policy'] = {},
+  address = 1,
+) {
   const asked: string[] = [];
   const seen: string[] = [];
   let waiting: { name: string; resolve: () => void }[] = [];
   const bridge = startBridge({
     line: device.line,
-    address: 1,
+    address,
     identity: parseIdentity({
       access_key: accessKey,
       password: 'unused',
@@ -127,6 +132,32 @@ test('a device makes first contact, gets its answer, and stores the pin', async 
     assert.match(device.flash.get(slot)!, '"pins":[{"node_id":"hub-1"');
   }
   assert.is(device.told[0], 'n{"onKkFailure":"replace-pin"}');
+});
+
+test('two devices on one line each make first contact, and get their own answers', async () => {
+  const staticKeys = [randomBytes(32), randomBytes(32)];
+  const device = newDevice();
+  const logged: string[] = [];
+  const stations = staticKeys.map((key, i) => {
+    clients.set(`sensor-${i + 1}`, { psk: PSK });
+    return bootEspruino(
+      new EspruinoStorage(filesOf(`sensor-${i + 1}`, key, [{ nodeId: NODE_ID, key: PSK }])),
+      (bytes) => device.stream.push(Buffer.from(bytes, 'latin1')),
+      (_kind, text) => logged.push(`${i} ${text}`),
+      (source) => source.replace('ADDRESS = 1', `ADDRESS = ${i + 1}`).replace('hello', `hello ${i + 1}`),
+    );
+  });
+  device.onData = (bytes) => {
+    for (const receive of stations) receive(bytes);
+  };
+  const both = [1, 2].map((address) => bridgeFor(device, `sensor-${address}`, {}, address));
+  await Promise.all(both.map((bridge) => bridge.next('message')));
+  staticKeys.forEach((key, i) => {
+    assert.equal(clients.get(`sensor-${i + 1}`)?.clientKey, nodeCrypto.x25519.publicKey(key));
+    const own = logged.filter((line) => line.startsWith(`${i} `)).join();
+    assert.match(own, `hello ${i + 1}`);
+    assert.not.match(own, `hello ${2 - i}`);
+  });
 });
 
 test('after a loss it connects again with the stored pin, and so does a device that restarted', async () => {
