@@ -78,8 +78,9 @@ class ConnectionPolicy:
             self.redials = False
             return self.dial(0, now)
         if event["retry"] == "never" or again or error in ASKED:
-            self.xx_alone = False  # another key is trusted only after KKpsk0 was refused
-            return {**self.pause(now, refused=again and event["retry"] != "never", asks=True), "do": "ask", "error": error}
+            is_final = event["retry"] == "never"
+            self.xx_alone &= not is_final  # another key is trusted only after KKpsk0 was refused
+            return {**self.pause(now, refused=again and not is_final, asks=True), "do": "ask", "error": error}
         failed = event["reason"] in ("refused", "timeout") and event["error"] != "access-refused"
         if event.get("pattern") == "KKpsk0" and failed and not was_ready:
             self.xx_alone = True

@@ -347,7 +347,7 @@ export class ConnectionPolicy {
     this.hasHeard = false;
     if (code === 'psk-differs') this.differedAt = now;
     if (wasReady) this.doubt = isTrusted ? undefined : code;
-    this.leavesOutKk = usesXxAlone ?? (this.leavesOutKk && verdict !== 'ask');
+    this.leavesOutKk = usesXxAlone ?? (this.leavesOutKk && retry !== 'never');
     return decision;
   }
 

@@ -54,6 +54,7 @@ def ended(error, reason="dropped", retry="now", **pattern):
 
 UNREACHED = ended("not-reachable", retry="later")
 LOSS, LOSS_LATER = ended("dropped"), ended("dropped", pattern="XXpsk2")
+LOSS_OF_KK = ended("dropped", pattern="KKpsk0")
 PASSWORD = ended("psk-differs", "refused", "later", pattern="XXpsk2")
 OTHER_KEY = ended("hub-key-changed", "refused", "never", pattern="XXpsk2")
 REFUSED_KK = ended("kk-refused", "refused", pattern="KKpsk0")
@@ -165,6 +166,7 @@ def lives():
         Life("though a connection was ready in between", "Password").fails(PASSWORD).drops(LOSS_LATER, 40000).fails(PASSWORD),
         Life("not after an hour", "Password").fails(PASSWORD).drops(LOSS_LATER, 3600000).fails(PASSWORD),
         password.fails(PASSWORD).fails(PASSWORD, "000000"),
+        Life("XXpsk2 alone goes on", "Password").fails(LOSS_OF_KK).fails(PASSWORD).fails(PASSWORD).begin(),
         Life("the pin is kept where that is asked for", "KkFailure", onKkFailure="keep-pin").fails(REFUSED_KK).begin(),
         Life("twice, and nobody is asked", "LostSession").drops(TEXT).drops(TEXT),
         heard.take(3000, REFUSED_CLIENT).drops(REFUSED_CLIENT).drops(REFUSED_CLIENT),
