@@ -1,7 +1,14 @@
 /** What attackers bring about, one thing on each connection; and the old rules, put back, which must show. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { ATTACKERS, explore, page, SETTINGS } from '../../evidence/searches/explore/attacker.ts';
+import {
+  ATTACKERS,
+  explore,
+  FAILURES,
+  page,
+  SETTINGS,
+  type Setting,
+} from '../../evidence/searches/explore/attacker.ts';
 import { NODE_ID } from '../../evidence/searches/explore/scenarios.ts';
 import { dropPin } from '../../src/index.ts';
 import { LinkMachine } from '../../src/link/machine.ts';
@@ -30,6 +37,43 @@ test('without the password no pin and no PSK is lost or replaced, and nobody is 
 test('the table of SECURITY.md is what the search finds', () => {
   const { is, shouldBe } = page();
   assert.is(is, shouldBe, 'run node --import tsx evidence/searches/explore/attacker.ts');
+});
+
+/** What attackers and failures have led to after which a client is not connected within 15 minutes, or after three connections. */
+function lostIn(setting: Setting): string[] {
+  const lost: string[] = [];
+  for (const restarts of [false, true]) {
+    for (const [code, cost] of explore({ ...setting, restarts }, [...WIRE!, ...FAILURES], 3).costs) {
+      if (cost.time > 900_000 || cost.connections > 3) lost.push(`${code}, after ${cost.course.join('; ')}`);
+    }
+  }
+  return lost;
+}
+
+for (const setting of SETTINGS) {
+  test(`${setting.name}: connected soon after the attackers, without a person, also if it restarts or fails meanwhile`, () => {
+    assert.equal(lostIn(setting), []);
+  });
+}
+
+test('finds a client that waits for the person who is asked', () => {
+  const prototype = LinkMachine.prototype as unknown as {
+    pause(
+      this: { dialAt?: number | undefined },
+      now: number,
+      after: number,
+      error: Error,
+      isAsked: boolean,
+    ): void;
+  };
+  const { pause } = prototype;
+  const stops: typeof pause = function (...args) {
+    pause.apply(this, args);
+    if (args[3]) this.dialAt = undefined;
+  };
+  withPatched(prototype, 'pause', stops, () =>
+    assert.match(lostIn(KNOWN_HUB).join('\n'), /^protocol-version/m),
+  );
 });
 
 test('finds that 1000 counts as a refusal', () => {

@@ -13,7 +13,7 @@ import {
 import type { Found } from '../../evidence/searches/explore/search.ts';
 import { EXPLORATIONS } from '../../evidence/searches/explore/worker.ts';
 import type { Cipher } from '../../src/crypto/crypto.ts';
-import { type CryptoProvider, HubSession, type RemoteError } from '../../src/index.ts';
+import { type CryptoProvider, HubSession } from '../../src/index.ts';
 import { LinkMachine } from '../../src/link/machine.ts';
 import { Questions } from '../../src/link/questions.ts';
 import { StoredKeyring } from '../../src/link/stored-keyring.ts';
@@ -209,20 +209,6 @@ test('finds a link that leaves a question behind', () => {
     foundWith(Questions.prototype, 'close', forgets, 'a link: known hub'),
     /question|never connected/,
   );
-});
-
-test('finds a link that waits for the person who is asked', () => {
-  interface Asking {
-    pause(this: Asking, now: number, after: number, error: RemoteError, isAsked: boolean): void;
-    dialAt: number | undefined;
-  }
-  const stops = (pause: Asking['pause']): Asking['pause'] =>
-    function (this: Asking, now, after, error, isAsked) {
-      pause.call(this, now, after, error, isAsked);
-      if (isAsked) this.dialAt = undefined;
-    };
-  const found = foundWith(LinkMachine.prototype as unknown as Asking, 'pause', stops, FIRST_CONTACT);
-  assert.match(found, 'never connected');
 });
 
 test('finds a link that orders something else when it is given the same inputs', () => {

@@ -13,6 +13,7 @@ import {
   type Order,
   updateKeyring,
 } from '../../../src/index.ts';
+import type { LinkMachine } from '../../../src/link/machine.ts';
 import { POLICY_ENDINGS } from '../../../src/policy/tables.ts';
 import { toyCrypto } from '../../../test/world/toy-crypto.ts';
 import { table } from '../../../tools/draw.ts';
@@ -43,6 +44,8 @@ interface Act {
   readonly change?: (text: string, number: number) => readonly string[];
   /** What comes once the client is ready. */
   readonly late?: string;
+  /** What of the client's side fails meanwhile. */
+  readonly fails?: 'store' | 'derivation' | 'memory' | 'clock';
 }
 
 const POINTS = {
@@ -83,6 +86,14 @@ export const ATTACKERS: { readonly [name: string]: readonly Act[] } = {
   '… and knows the password': [...WIRE, { name: 'an impostor with the password', peer: 'insider' }],
 };
 
+/** What fails of the client's own side. No attacker needs to bring it about. */
+export const FAILURES: readonly Act[] = (['store', 'derivation', 'memory', 'clock'] as const).flatMap(
+  (fails) => [
+    { name: `the ${fails} fails`, fails },
+    { name: `the ${fails} fails, and the connection before message 2`, fails, after: 2, ends: 1000 },
+  ],
+);
+
 const keyringOf = (name: string): Keyring => SCENARIOS.find((scenario) => scenario.name === name)!.keyring;
 
 export interface Setting {
@@ -92,6 +103,8 @@ export interface Setting {
   readonly pinned?: Uint8Array;
   readonly onKkFailure?: 'keep-pin';
   readonly trust?: 'pinned-only';
+  /** Whether the client restarts after every connection, with what is stored. */
+  readonly restarts?: boolean;
 }
 
 /** A hub has accepted the key of a client that knows it. */
@@ -114,44 +127,98 @@ function isAskedAbout(doubt: unknown): unknown {
 /** What an attacker has brought about, by name, with the shortest way there. */
 export type Ways = ReadonlyMap<string, readonly string[]>;
 
-/** A client and its hub, through one connection after another. */
+/** How long it takes until a client is connected again, in milliseconds, and after how many connections, at most. */
+export interface Cost {
+  readonly time: number;
+  readonly connections: number;
+  readonly course: readonly string[];
+}
+
+/** In milliseconds. The limit of a pause is as high as it may be. */
+const [HOUR, TEN_MINUTES] = [3_600_000, 600_000];
+
+/** After so many connections a client is not expected to be ready any more. */
+const NEVER = 9;
+
+/** A client and its hub, through one connection after another. All pauses are as long as they may be. */
 class Life {
-  readonly link: ClientLink;
+  link: ClientLink;
   readonly reached = new Set<string>();
   private readonly setting: Setting;
   private pinned: Uint8Array | undefined;
   private now = 0;
+  /** How far the client's clock is behind. */
+  private skew = 0;
   private connection = 0;
+  private stored: Keyring;
+  private fails: Act['fails'];
+  private begunAt = 0;
+  private readyAt = 0;
+  /** The code of the latest end. */
+  code = '';
   private toHub: ((data: string | Uint8Array) => void) | undefined;
 
   constructor(setting: Setting) {
-    const { keyring, onKkFailure, trust } = setting;
     this.setting = setting;
     this.pinned = setting.pinned;
-    this.link = new ClientLink({
+    this.stored = setting.keyring;
+    this.link = this.newLink();
+  }
+
+  private newLink(): ClientLink {
+    const { onKkFailure, trust } = this.setting;
+    const link = new ClientLink({
       crypto: toyCrypto,
-      randomBytes: (length) => keyOf(`${this.connection}`).slice(0, length),
+      randomBytes: (length) => {
+        if (this.fails === 'memory')
+          throw Object.assign(new Error('out of memory'), { name: 'InternalError' });
+        return length === 3 ? new Uint8Array(3).fill(255) : keyOf(`${this.connection}`).slice(0, length);
+      },
       siteId: '',
-      keyring,
+      keyring: this.stored,
       session: { trust },
       policy: { onKkFailure },
     });
-    this.run(this.link.start(0));
+    this.call(() => link.start(this.time));
+    return link;
+  }
+
+  /** The time of the client. */
+  private get time(): number {
+    return this.now - this.skew;
+  }
+
+  /** Gives the link an input. If there is no memory for it, the link is over. */
+  private call(input: () => Order[]): void {
+    try {
+      this.run(input());
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'out-of-memory') throw error;
+    }
+  }
+
+  private get machine(): { readonly policy: Record<string, unknown>; readonly failures: number } {
+    return (this.link as unknown as { machine: LinkMachine }).machine as never;
   }
 
   /** All that decides what follows. */
   get label(): string {
     const { link } = this;
-    const { policy } = (link as unknown as { machine: { policy: Record<string, unknown> } }).machine;
+    const { policy, failures } = this.machine;
     const { leavesOutKk, differedAt, doubt } = policy;
-    const hasDiffered = isRecent(differedAt, this.now);
+    const hasDiffered = isRecent(differedAt, this.time);
     const own = [link.state, leavesOutKk, hasDiffered, isAskedAbout(doubt), this.pinned !== undefined];
-    return `${storedLabel(link.keyring)} ${own}`;
+    return `${storedLabel(link.keyring)} ${storedLabel(this.stored)} ${own} ${Math.min(failures, 3)} ${(link.deadline ?? 0) - this.time}`;
   }
 
-  connect({ peer, after = 5, ends = 1006, change = (text) => [text], late }: Act): void {
-    if (this.link.state === 'waiting' || this.link.state === 'asking') this.wake();
+  connect({ peer, after = 5, ends = 1006, change = (text) => [text], late, fails }: Act): void {
+    this.fails = fails;
+    if (fails === 'clock') this.skew += HOUR;
+    if (this.setting.restarts === true || this.link.state === 'ended') this.link = this.newLink();
+    else if (this.link.state === 'waiting' || this.link.state === 'asking') this.wake();
+    this.machine.policy.limit = TEN_MINUTES;
     const { link, connection } = this;
+    this.begunAt = this.now;
     const hub = new HubSession({
       crypto: toyCrypto,
       nodeId: NODE_ID,
@@ -168,34 +235,51 @@ class Life {
         if (event.type === 'close') closedByHub = 1008;
         if (event.type !== 'transmit') continue;
         const texts = typeof event.data === 'string' ? change(event.data, number) : [event.data];
-        if (number++ < after) for (const data of texts) this.run(link.received(connection, data, this.now));
+        if (number++ < after)
+          for (const data of texts) this.call(() => link.received(connection, data, this.time));
       }
     };
     this.toHub = (data) => take(hub.receive(data));
     take(hub.start());
-    if (after === 3 && late !== undefined) this.run(link.received(connection, late, this.now));
+    if (after === 3 && late !== undefined) this.call(() => link.received(connection, late, this.time));
     if (after > 3 && hub.state === 'ready')
-      for (const data of hub.sendJson('{}')) this.run(link.received(connection, data, this.now));
+      for (const data of hub.sendJson('{}')) this.call(() => link.received(connection, data, this.time));
     this.toHub = undefined;
     if (ends === 'silence') this.wake();
     else if (link.state !== 'waiting')
-      this.run(link.closed(connection, { code: closedByHub ?? ends }, this.now));
+      this.call(() => link.closed(connection, { code: closedByHub ?? ends }, this.time));
+    this.fails = undefined;
     this.note();
   }
 
+  /** The attacker has left, since the latest connection began, and nothing fails any more. Returns what that connection has cost. */
+  recover(): Omit<Cost, 'course'> {
+    const { begunAt } = this;
+    for (let connections = 1; connections < NEVER; connections++) {
+      this.readyAt = -1;
+      this.connect({ name: 'nothing' });
+      if (this.readyAt >= 0) return { time: this.readyAt - begunAt, connections };
+    }
+    return { time: Number.POSITIVE_INFINITY, connections: NEVER };
+  }
+
   private wake(): void {
-    this.now = Math.max(this.now, this.link.deadline ?? 0);
-    this.run(this.link.wake(this.now));
+    this.now = Math.max(this.now, (this.link.deadline ?? 0) + this.skew);
+    this.call(() => this.link.wake(this.time));
   }
 
   private run(orders: readonly Order[]): void {
     for (const order of orders) {
       if (order.do === 'open') this.connection = order.connection;
       else if (order.do === 'write') this.toHub?.(order.data);
-      else if (order.do === 'store') this.run(this.link.stored(undefined, this.now));
-      else if (order.do === 'derive') {
+      else if (order.do === 'store') {
+        const isStored = this.fails !== 'store';
+        if (isStored) this.stored = order.keyring;
+        this.call(() => this.link.stored(isStored ? undefined : new Error('the disk is full'), this.time));
+      } else if (order.do === 'derive') {
         if (this.setting.keyring.psks.length > 0) this.reached.add('the PSK is derived again');
-        this.run(this.link.derived(order.derivation, PSK, this.now));
+        const psk = this.fails === 'derivation' ? new Error('no memory') : PSK;
+        this.call(() => this.link.derived(order.derivation, psk, this.time));
       } else if (order.do === 'tell') {
         const { event } = order;
         if (event.type === 'ask') {
@@ -203,7 +287,11 @@ class Life {
         }
         if (event.type === 'hub-replaced')
           this.reached.add('the pin is replaced, and a person is told both fingerprints');
-        if (event.type === 'close') this.told.add(event.error.code);
+        if (event.type === 'connect') this.readyAt = this.now;
+        if (event.type === 'close') {
+          this.code = event.error.code;
+          this.told.add(this.code);
+        }
       }
     }
   }
@@ -233,7 +321,8 @@ export function explore(
   setting: Setting,
   acts: readonly Act[],
   longest: number = Number.POSITIVE_INFINITY,
-): { ways: Ways; told: ReadonlySet<string>; states: number } {
+): { ways: Ways; told: ReadonlySet<string>; states: number; costs: ReadonlyMap<string, Cost> } {
+  const costs = new Map<string, Cost>(); // by the code of the latest end
   const ways = new Map<string, readonly string[]>();
   const told = new Set<string>();
   const seen = new Set<string>();
@@ -256,11 +345,15 @@ export function explore(
         if (seen.has(life.label)) continue;
         seen.add(life.label);
         next.push(course);
+        const { code } = life;
+        const cost = { ...life.recover(), course: course.map(({ name }) => name) };
+        const { time = -1, connections = 0 } = costs.get(code) ?? {};
+        if (cost.time > time || cost.connections > connections) costs.set(code, cost);
       }
     }
     layer = next;
   }
-  return { ways, told, states: seen.size };
+  return { ways, told, states: seen.size, costs };
 }
 
 /** What each attacker can bring about that the one before cannot, and how: the rows of the table in SECURITY.md. */
@@ -293,7 +386,23 @@ export function attackRows(): string[][] {
   return rows;
 }
 
+/** What attackers cost in time, by what the client is told last: the rows of the second table. */
+export function costRows(): string[][] {
+  const times = new Map<string, number>();
+  for (const setting of SETTINGS) {
+    for (const [code, { time }] of explore(setting, WIRE, 3).costs) {
+      if (time > (times.get(code) ?? 0)) times.set(code, time);
+    }
+  }
+  const rows = new Map<number, string[]>();
+  for (const [code, time] of times) rows.set(time, [...(rows.get(time) ?? []), `\`${code}\``]);
+  const sorted = [...rows].sort(([a], [b]) => a - b);
+  return sorted.map(([time, codes]) => [codes.sort().join(', '), `${Math.ceil(time / 1000)} s`]);
+}
+
 const PAGE: URL = new URL('../../../SECURITY.md', import.meta.url);
+/** What stands between the tables. */
+const TIMES = 'Once the attacker has left, a client needs nobody, even with the longest pauses:';
 const [START, END] = ['<!-- attacks -->\n', '<!-- end of attacks -->'] as const;
 
 /** SECURITY.md, and the same with the table as it should be. */
@@ -305,9 +414,10 @@ export function page(): { is: string; shouldBe: string } {
     'Can bring about that …',
     'The shortest way, one act on each connection',
   ];
+  const costs = table(['The latest end', 'Connected again within'], costRows());
   const [before, rest] = is.split(START) as [string, string];
   const after = rest.slice(rest.indexOf(END));
-  return { is, shouldBe: `${before}${START}${table(head, attackRows())}\n${after}` };
+  return { is, shouldBe: `${before}${START}${table(head, attackRows())}\n\n${TIMES}\n\n${costs}\n${after}` };
 }
 
 if (process.argv[1] === import.meta.filename) writeFileSync(PAGE, page().shouldBe);
