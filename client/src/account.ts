@@ -1,15 +1,17 @@
 /**
- * How much memory each client makes a hub hold, by access key, sans I/O: limits of single messages do not bound the sum. What is held is
- * counted as it lies in memory.
+ * How much memory a peer makes a hub or a client hold, sans I/O: limits of single messages do not bound the sum. What is held is counted as it
+ * lies in memory. A hub counts by access key, and a client has one hub.
  */
 import { type Json, JsonNumber } from 'hub-protocol';
 
 /** What can grow, by what makes it grow. */
 export type Holding =
-  | 'arriving' // a message of a WebSocket
+  | 'arriving' // a message of a WebSocket, a packet of MQTT, a response of HTTPS
   | 'partial' // a message in the transport messages that have come of it
   | 'unsent' // what the peer does not read
-  | 'answers'; // requests for which the hub's program has no answer yet
+  | 'answers' // requests for which the hub's program has no answer yet
+  | 'replies' // what a hub has said to a question
+  | 'states'; // of sessions, which a hub gives its client
 
 /** What a piece costs at least, in bytes: its object, and its place in a list. */
 const LEAST_PIECE = 256;
@@ -40,7 +42,7 @@ export function weightOf(json: Json | undefined): number {
   return weight;
 }
 
-/** A connection, as far as an account needs it. */
+/** A connection or something else that grows, as far as an account needs it. */
 export interface Holder {
   /** What was written and has not left, in bytes: it becomes less without a word. */
   unsent(): number;
@@ -81,7 +83,7 @@ interface Party {
   total: number;
 }
 
-/** All connections of a hub. */
+/** All connections of a hub, or all that a client holds. */
 export class Account {
   readonly #maxMemory: number;
   #isRelieving = false;
@@ -130,6 +132,41 @@ export class Account {
       entry.holder.end();
     }
     this.#isRelieving = false;
+  }
+}
+
+/** A part of a client's account with a bound of its own. Once it is full, nothing more is kept. */
+export class Share {
+  readonly #account: Account;
+  readonly #entry: Entry;
+  readonly #what: Holding;
+  readonly #most: number;
+  isFull = false;
+
+  /**
+   * @param most - in bytes
+   * @param end - called in the next microtask when it holds most, and all together hold too much
+   */
+  constructor(account: Account, what: Holding, most: number, end: () => void) {
+    this.#account = account;
+    this.#what = what;
+    this.#most = most;
+    this.#entry = account.open(undefined, { unsent: () => 0, end: () => queueMicrotask(end) });
+  }
+
+  /**
+   * @param bytes - what is held in addition
+   * @returns whether there is room for it
+   */
+  add(bytes: number): boolean {
+    if (!this.isFull) this.#entry.add(this.#what, bytes);
+    this.isFull ||= this.#entry.total > this.#most;
+    return !this.isFull;
+  }
+
+  /** Nothing of it is held any more. */
+  close(): void {
+    this.#account.close(undefined, this.#entry);
   }
 }
 

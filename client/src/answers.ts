@@ -85,12 +85,16 @@ export class Answers {
     else waiting?.resolve({ ...event, tell: sentenceForAnswer(event) });
   }
 
+  /** A question has no answer any more. */
+  end(requestId: string, error: Error): void {
+    const waiting = this.#byRequestId.get(requestId);
+    waiting?.reject(error);
+    waiting?.cancel();
+  }
+
   /** No question has an answer any more. */
   failAll(error: Error): void {
-    for (const waiting of [...this.#byRequestId.values()]) {
-      waiting.reject(error);
-      waiting.cancel();
-    }
+    for (const requestId of [...this.#byRequestId.keys()]) this.end(requestId, error);
   }
 
   /** A question was not sent. Returns false if the message is no question. */

@@ -13,6 +13,8 @@ const TRANSPORT_MESSAGE = 66 * KIB;
 
 /** The bounds, in bytes. */
 export interface Budget {
+  /** All that is held together. */
+  readonly all: number;
   /** A message that is joined from its parts. */
   readonly message: number;
   /** What a compressed envelope may become: a kilobyte can contain a thousand times as much, which costs much more to parse. */
@@ -21,6 +23,10 @@ export interface Budget {
   readonly values: number;
   /** Messages that wait for a loop over the client. */
   readonly waiting: number;
+  /** The reply to a question, or to a cascade the answers of all hubs. */
+  readonly replies: number;
+  /** The states of sessions. */
+  readonly states: number;
   /** A message of a WebSocket: an envelope of 256 KiB. */
   readonly frame: number;
   /** A packet of MQTT: an envelope, and its topic, which has up to 65,535 bytes. */
@@ -33,10 +39,13 @@ export interface Budget {
 
 /** The share of `maxMemory`, what each bound is at least, and what no hub ever needs. */
 const SHARES: { readonly [bound in keyof Budget]: readonly [share: number, least: number, most: number] } = {
+  all: [1, 0, MOST],
   message: [1 / 2, 0, 32 * MIB],
   inflated: [1 / 64, 0, 32 * MIB],
   values: [1 / 64, 64 * KIB, MIB],
   waiting: [1 / 8, 0, MOST],
+  replies: [1 / 4, 0, MOST],
+  states: [1 / 64, 0, MIB],
   frame: [1 / 256, TRANSPORT_MESSAGE, 256 * KIB],
   packet: [1 / 128, 2 * TRANSPORT_MESSAGE, 512 * KIB],
   response: [1 / 64, TRANSPORT_MESSAGE, 600 * KIB],

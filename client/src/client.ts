@@ -20,6 +20,7 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import type { SessionEvent } from 'hub-protocol/parts';
+import { Account, costOf, type Entry, Joining, Share, weightOf } from './account.ts';
 import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
@@ -87,6 +88,11 @@ export class Client {
   readonly #newLink: () => ClientLink;
   #link: ClientLink;
   readonly #budget: Budget;
+  readonly #account: Account;
+  /** What the connection holds that was opened last. */
+  #held: Entry | undefined;
+  /** Whether the bytes that arrived last completed a message. */
+  #isWhole = false;
   readonly #listeners = new Listeners();
   readonly #answers = new Answers();
   readonly #conversation: Conversation;
@@ -129,6 +135,7 @@ export class Client {
     this.#options = options;
     this.#platform = platform;
     this.#budget = budgetOf(options);
+    this.#account = new Account(this.#budget.all);
     const { identity, policy, requests, derive = platform.derive } = options;
     const { crypto, randomBytes, ...session } = {
       crypto: platform.crypto,
@@ -138,7 +145,7 @@ export class Client {
       ...options.session,
       ...greetingOf(options, () => this.#newId()),
     };
-    this.#conversation = new Conversation(options);
+    this.#conversation = new Conversation(options, this.#account);
     this.keyring = platform.keyring;
     this.#newLink = () =>
       new ClientLink({
@@ -148,7 +155,12 @@ export class Client {
         keyring: platform.keyring.load(),
         session,
         policy,
-        requests: ({ sessionId }) => new Reader({ ...requests, sessionId }, (text) => this.#read(text)),
+        requests: ({ sessionId }) =>
+          new Reader(
+            { ...requests, sessionId },
+            (text) => this.#read(text),
+            (requestId) => this.#replies((error) => this.#answers.end(requestId, error)),
+          ),
         shared: true,
         trace: true,
       });
@@ -385,6 +397,7 @@ export class Client {
       if (typeof data === 'string') this.#written++;
       this.#listeners.emit({ type: 'trace', what: { type: 'transmit', data } });
       this.#transport?.write(data);
+      this.#held?.set('unsent', this.#transport?.unsent?.() ?? 0);
     },
     close: ({ code }) => this.#close(code),
     store: ({ change }) => {
@@ -414,6 +427,7 @@ export class Client {
       if (link === this.#link) this.#input((at) => link.computed(connection, secret, at));
     },
     tell: ({ event }) => {
+      if (event.type === 'trace' && isComplete(event.what)) this.#isWhole = true;
       if (event.type === 'trace' && isText(event.what)) return this.#heard(event.what);
       const told = 'message' in event && event.type !== 'unsent' ? withNumbers(event) : event;
       (this.#hear[told.type] ?? this.#tell)(told as never);
@@ -481,6 +495,11 @@ export class Client {
     else if (envelope !== undefined) this.#conversation.keepState(envelope, what.text.length);
   }
 
+  /** What a reply may take, or the answers to a cascade together. */
+  #replies(end: (error: LocalError) => void): Share {
+    return new Share(this.#account, 'replies', this.#budget.replies, () => end(heldTooMuch()));
+  }
+
   #emit(event: ClientEvent | undefined): void {
     if (event !== undefined) this.#listeners.emit(event);
   }
@@ -497,7 +516,10 @@ export class Client {
       this.#hurry();
       return await collectAnswers(
         this,
-        { type, queryId, envelope, isAlone, obstacle: this.#obstacle, asked: this.#asked },
+        {
+          ...{ type, queryId, envelope, isAlone, obstacle: this.#obstacle, asked: this.#asked },
+          share: (end) => this.#replies(end),
+        },
         options,
       );
     } catch (error) {
@@ -625,18 +647,28 @@ export class Client {
     let isSilent = true;
     let isHeard = false;
     this.#written = 0;
+    const joining = new Joining(this.#budget.message);
+    const held = this.#account.open(undefined, {
+      unsent: () => transport?.unsent?.() ?? 0,
+      end: () => queueMicrotask(() => line.closed(heldTooMuch())), // the link may be at work
+    });
     const line: Connection = {
       isReady: () => isOpen() && link.state === 'ready',
       send: (envelope) => {
         if (line.isReady()) input((at) => link.send(envelope, at));
       },
       opened: () => input((at) => link.opened(connection, at)),
+      arriving: (bytes) => held.set('arriving', bytes),
       received: (data) => {
         if (!isOpen()) return;
         isSilent = false;
         isHeard ||= line.isReady();
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
+        this.#isWhole = false;
         input((at) => link.received(connection, data, at));
+        if (typeof data === 'string') return;
+        if (this.#isWhole) joining.end();
+        held.set('partial', this.#isWhole ? 0 : joining.add(data.length));
       },
       closed: (closing) => {
         if (isOpen()) {
@@ -658,6 +690,7 @@ export class Client {
       throw cannotOpen(error);
     }
     this.#transport = transport;
+    this.#held = held;
   }
 
   /** @param isLoss - whether a connection is lost that was ready. One that was not changes nothing */
@@ -670,7 +703,8 @@ export class Client {
 
   #close(code: number): void {
     const transport = this.#transport;
-    this.#transport = undefined;
+    if (this.#held !== undefined) this.#account.close(undefined, this.#held);
+    this.#transport = this.#held = undefined;
     transport?.close(code);
   }
 
@@ -690,19 +724,67 @@ export class Client {
   }
 }
 
-/** A scheduler whose messages are read elsewhere. */
+type Decisions = ReturnType<RequestScheduler['receive']>;
+
+/** A scheduler whose messages are read elsewhere, and which ends a request whose reply takes too much. */
 class Reader extends RequestScheduler {
   readonly #read: (text: string) => Json | undefined;
+  readonly #newShare: (requestId: string) => Share;
+  /** What the replies take, by request id. */
+  readonly #shares = new Map<string, Share>();
 
-  constructor(options: SchedulerOptions, read: (text: string) => Json | undefined) {
+  constructor(
+    options: SchedulerOptions,
+    read: (text: string) => Json | undefined,
+    newShare: (requestId: string) => Share,
+  ) {
     super(options);
     this.#read = read;
+    this.#newShare = newShare;
   }
 
-  override receive(message: string, now: number): ReturnType<RequestScheduler['receive']> {
+  override receive(message: string, now: number): Decisions {
     const envelope = this.#read(message);
-    return envelope === undefined ? [] : super.receive(envelope, now);
+    if (envelope === undefined) return [];
+    const decisions = super.receive(envelope, now);
+    for (const decision of [...decisions]) {
+      if (decision.do !== 'part') continue;
+      const { requestId, event } = decision;
+      const share = this.#shares.get(requestId) ?? this.#newShare(requestId);
+      this.#shares.set(requestId, share);
+      if (share.add(costOf(weightOf(event.payload)))) continue;
+      for (const ended of super.cancel(requestId, now))
+        decisions.push(ended.do === 'finish' ? { ...ended, isTruncated: true } : ended);
+    }
+    return this.#settle(decisions);
   }
+
+  override expire(now: number): Decisions {
+    return this.#settle(super.expire(now));
+  }
+
+  override cancel(requestId: string, now: number): Decisions {
+    return this.#settle(super.cancel(requestId, now));
+  }
+
+  override closed(): ReturnType<RequestScheduler['closed']> {
+    return this.#settle(super.closed());
+  }
+
+  #settle<Some extends Decisions>(decisions: Some): Some {
+    for (const decision of decisions) {
+      if (decision.do !== 'finish') continue;
+      this.#shares.get(decision.requestId)?.close();
+      this.#shares.delete(decision.requestId);
+    }
+    return decisions;
+  }
+}
+
+function heldTooMuch(): LocalError {
+  const message =
+    'this held most of what is more than "maxMemory" in all: raise it, or send and ask for less at a time';
+  return new LocalError('out-of-memory', message);
 }
 
 /** Two tabs that start at the same moment may both make a keyring. A hub may only see the static key that is stored. */
@@ -711,6 +793,11 @@ function assertSameKey(own: Keyring, stored: Keyring): void {
     String(publicKey ?? privateKey);
   if (keyOf(own) === keyOf(stored)) return;
   throw new LocalError('keyring-replaced', 'another tab or program has stored a keyring with another key');
+}
+
+/** Whether a message is complete, in place of which the session held parts of it. */
+function isComplete(what: Traced): boolean {
+  return 'type' in what && (what.type === 'message' || what.type === 'dropped');
 }
 
 function isText(what: Traced): what is Text {

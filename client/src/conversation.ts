@@ -2,9 +2,20 @@
  * A conversation of a client with one person: what the hub says unasked, when the AI disclosure is due, and the session of the
  * questions. It outlives connections. Spec, "AI-disclosure client rules".
  */
-import { disclosureDue, type HubEvent, type Json, type JsonObject, readHubEvent, wrap } from 'hub-protocol';
+import {
+  canonicalJson,
+  disclosureDue,
+  type HubEvent,
+  type Json,
+  type JsonObject,
+  parseJson,
+  readHubEvent,
+  wrap,
+} from 'hub-protocol';
 import { ReplyCollector, sessionIdsMatch } from 'hub-protocol/parts';
+import { Account, costOf, type Entry } from './account.ts';
 import { envelopeOf } from './answers.ts';
+import { budgetOf } from './budget.ts';
 import type { ClientEvent, ConnectOptions, Question } from './options.ts';
 
 type Given = Parameters<typeof disclosureDue>[1]['lastGiven'];
@@ -24,8 +35,7 @@ const STATE = [
   'context',
 ] as const;
 
-/** Of how many sessions, and in how long a message of the hub. */
-const MOST_STATES = 100;
+/** The longest message of the hub of which a state is kept. */
 const LONGEST_STATE = 65_536;
 
 export class Conversation {
@@ -35,16 +45,33 @@ export class Conversation {
   #sessionId: string | undefined;
   /** The session of the connection. */
   ownSessionId: string | undefined;
-  /** The state of sessions, by the id that the hub returned. */
-  readonly #states = new Map<string, JsonObject>();
+  /** The state of sessions as JSON, by the id that the hub returned, the latest last. */
+  readonly #states = new Map<string, Uint8Array>();
+  readonly #account: Account;
+  readonly #most: number;
+  #held: Entry;
   /** The language of each question that was not sent yet. */
   readonly #languages = new WeakMap<JsonObject, string>();
   /** The speech that was told last. */
   #last: { readonly type: string; readonly text: string } | undefined;
 
-  constructor(options: ConnectOptions) {
+  constructor(options: ConnectOptions, account: Account = new Account(budgetOf(options).all)) {
     this.#options = options;
+    this.#account = account;
+    this.#most = budgetOf(options).states;
+    this.#held = this.#open();
     this.#lastGiven = options.disclosure?.lastGiven ?? 'never';
+  }
+
+  /** What the states take. If that is most of all that is held, they are forgotten. */
+  #open(): Entry {
+    return this.#account.open(undefined, {
+      unsent: () => 0,
+      end: () => {
+        this.#states.clear();
+        this.#held = this.#open();
+      },
+    });
   }
 
   /** The session of questions that name none. */
@@ -93,10 +120,24 @@ export class Conversation {
     const event = length > LONGEST_STATE ? undefined : readHubEvent(message);
     if (event?.sessionId === undefined) return;
     const session = sessionOf(event.payload);
-    const state = Object.fromEntries(STATE.map((name) => [name, session[name]])) as JsonObject;
-    this.#states.delete(event.sessionId);
-    this.#states.set(event.sessionId, state);
-    if (this.#states.size > MOST_STATES) this.#states.delete([...this.#states.keys()][0]!);
+    const state = STATE.filter((name) => session[name] !== undefined).map((name) => [name, session[name]]);
+    this.#forget(event.sessionId);
+    this.#states.set(event.sessionId, canonicalJson(Object.fromEntries(state)));
+    this.#held.add('states', this.#costOf(event.sessionId));
+    for (const oldest of this.#states.keys()) {
+      if (this.#held.total <= this.#most) break;
+      this.#forget(oldest);
+    }
+  }
+
+  #costOf(sessionId: string): number {
+    return costOf(this.#states.get(sessionId)!.length) + costOf(2 * sessionId.length);
+  }
+
+  #forget(sessionId: string): void {
+    if (!this.#states.has(sessionId)) return;
+    this.#held.add('states', -this.#costOf(sessionId));
+    this.#states.delete(sessionId);
   }
 
   /** Gives the hub's assistant its state back with the next question of a session, unless the program does. */
@@ -105,7 +146,8 @@ export class Conversation {
     const { session_id = this.ownSessionId } = session as { session_id?: string };
     // The hub returns another id on each connection, so the latest one counts.
     const latestFirst = [...this.#states].reverse();
-    const [, state] = latestFirst.find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
+    const [, kept] = latestFirst.find(([returned]) => sessionIdsMatch(session_id, returned)) ?? [];
+    const state = kept && (parseJson(kept) as JsonObject);
     if (state === undefined || STATE.some((name) => session[name] !== undefined)) return;
     const { expires_at } = Object(state.response_mode);
     const isExpired = expires_at !== null && Number(expires_at) * 1000 <= Date.now();

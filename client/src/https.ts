@@ -5,6 +5,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
+import { costOf } from './account.ts';
 import { addressOf, userAgentHeader } from './address.ts';
 import { budgetOf } from './budget.ts';
 import {
@@ -18,6 +19,7 @@ import {
 } from './causes.ts';
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
@@ -81,12 +83,16 @@ export function connect(options: NodeOptions): Client {
     return address;
   }
 
-  /** Makes a request. Rejects if no response comes, or one that is longer than `maxLength` bytes. */
+  /**
+   * Makes a request. Rejects if no response comes, or one that is longer than `maxLength` bytes.
+   * @param arriving - is told what the response takes
+   */
   function call(
     method: 'GET' | 'POST',
     path: string,
     fields: Record<string, string> = {},
     maxLength = budget.response,
+    arriving: (bytes: number) => void = () => {},
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = {
@@ -100,12 +106,17 @@ export function connect(options: NodeOptions): Client {
       let hasResponse = false;
       const sent = request(urlOf(path), { method, agent, headers }, (response) => {
         hasResponse = true;
-        const body = new Body(maxLength);
+        const body = new GrowingBuffer(maxLength);
+        let cost = 0; // a server may send each byte by itself
         response.on('data', (part: Buffer) => {
-          if (!body.add(part)) response.destroy(new Refusal({ cause: 'not-a-hub' }));
+          cost += costOf(part.length);
+          if (cost > maxLength || !body.add(part)) response.destroy(new Refusal({ cause: 'not-a-hub' }));
+          arriving(body.room);
         });
         response.on('error', reject);
-        response.on('end', () => resolve(read(response, body.bytes)));
+        response.on('end', () =>
+          resolve(read(response, Buffer.from(body.bytes.buffer, 0, body.bytes.length))),
+        );
       });
       // Node.js hears no error of a socket while the agent takes it back, and would end the process.
       sent.on('socket', (socket) => socket.off('error', ignore).on('error', ignore));
@@ -125,8 +136,9 @@ export function connect(options: NodeOptions): Client {
     return answer.finally(() => signal.removeEventListener('abort', giveUp)); // it would keep the response as long as the signal
   }
 
-  function open({ isReady, received, closed }: Connection): Transport {
+  function open({ isReady, arriving, received, closed }: Connection): Transport {
     const outgoing: (string | Uint8Array)[] = [];
+    let unsent = 0; // in bytes
     let isOpen = true;
     let wake = (): void => {};
     /** Whether this was a hub until now. */
@@ -142,6 +154,7 @@ export function connect(options: NodeOptions): Client {
       for (;;) {
         for (const data of outgoing.splice(0)) {
           check(await call('POST', 'send_message', formOf(data)));
+          unsent -= costOf(data.length);
           pause = SHORTEST_PAUSE;
         }
         if (!isOpen) break;
@@ -153,6 +166,7 @@ export function connect(options: NodeOptions): Client {
           if (!isOpen) break;
           received(data);
         }
+        arriving(0);
         if (!isOpen || outgoing.length > 0) continue;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pause);
@@ -169,7 +183,7 @@ export function connect(options: NodeOptions): Client {
     /** The hub's messages for the client: texts in the handshake, and bytes afterwards. */
     async function poll(): Promise<(string | Uint8Array)[]> {
       if (!isReady()) return stringsOf(check(await call('GET', 'get_messages')).messages);
-      const answer = check(await call('GET', 'get_binary_messages', {}, budget.responseWhenReady));
+      const answer = check(await call('GET', 'get_binary_messages', {}, budget.responseWhenReady, arriving));
       return stringsOf(answer.b64_messages).map((text) => Buffer.from(text, 'base64'));
     }
 
@@ -182,8 +196,10 @@ export function connect(options: NodeOptions): Client {
       write(data) {
         if (!isOpen) return;
         outgoing.push(data);
+        unsent += costOf(data.length);
         wake();
       },
+      unsent: () => unsent,
       close() {
         isOpen = false;
         wake();
@@ -215,41 +231,6 @@ class Refusal extends Error {
     super('the hub refused a request');
     this.closing = closing;
     this.retryAfter = retryAfter;
-  }
-}
-
-/** What a part of a response costs at least, in bytes: a server may send each byte by itself. */
-const LEAST_PART = 256;
-
-/** The body of a response, in one buffer that grows. */
-class Body {
-  readonly #maxLength: number;
-  #buffer = Buffer.alloc(0);
-  #length = 0;
-  #cost = 0;
-
-  /** @param maxLength - the most that it may cost, in bytes */
-  constructor(maxLength: number) {
-    this.#maxLength = maxLength;
-  }
-
-  get bytes(): Buffer {
-    return this.#buffer.subarray(0, this.#length);
-  }
-
-  /** @returns false if it is too long, or has too many parts */
-  add(part: Buffer): boolean {
-    const length = this.#length + part.length;
-    this.#cost += Math.max(part.length, LEAST_PART);
-    if (this.#cost > this.#maxLength) return false;
-    if (length > this.#buffer.length) {
-      const larger = Buffer.alloc(Math.min(2 * length, this.#maxLength));
-      larger.set(this.bytes);
-      this.#buffer = larger;
-    }
-    this.#buffer.set(part, this.#length);
-    this.#length = length;
-    return true;
   }
 }
 

@@ -16,7 +16,7 @@ import {
   tellUnknown,
 } from './hub-connection.ts';
 import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
-import { keepAlive } from './ws.ts';
+import { keepAlive, MAX_PIECES, watchArriving } from './ws.ts';
 import ws from './ws-on-node.cts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
@@ -89,23 +89,23 @@ export interface HubServer extends Hub {
 }
 
 /** The part of a WebSocket of `ws` that a hub needs. */
-type Socket = Parameters<typeof keepAlive>[0] & {
-  readonly bufferedAmount?: number;
-  send(data: string | Uint8Array): void;
-  close(code?: number, reason?: string): void;
-  /** The socket below. */
-  readonly _socket?: { on(event: 'data', listener: (piece: Uint8Array) => void): unknown } | null;
-  on(event: 'message', listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => void): unknown;
-  on(event: 'close', listener: (code: number) => void): unknown;
-};
+type Socket = Parameters<typeof keepAlive>[0] &
+  Parameters<typeof watchArriving>[0] & {
+    readonly bufferedAmount?: number;
+    send(data: string | Uint8Array): void;
+    close(code?: number, reason?: string): void;
+    on(
+      event: 'message',
+      listener: (data: Buffer | ArrayBuffer | Buffer[], isBinary: boolean) => void,
+    ): unknown;
+    on(event: 'close', listener: (code: number) => void): unknown;
+  };
 
 const OPTIONS = { maxConnections: COUNT, maxConnectionsPerKey: COUNT, pingEvery: TIME };
 const SERVER_OPTIONS = { ...OPTIONS, tls: CERTIFICATE, port: PORT, host: HOST };
 
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
 const MAX_PAYLOAD = 256 * 1024;
-/** How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. */
-const MAX_PIECES = { maxFragments: 64, maxBufferedChunks: 1024 };
 /** How long a peer may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 5000;
 const MAX_CONNECTIONS = 750;
@@ -324,17 +324,8 @@ function serve(
   });
   if (connection === undefined) return undefined;
   keepAlive(socket, pingEvery);
-  let arrived = 0; // since the last whole message, in bytes
-  const arrive = (bytes: number): void => {
-    arrived = bytes;
-    connection.arriving(bytes);
-  };
-  socket._socket?.on('data', (piece) => arrive(arrived + costOf(piece.length)));
-  socket.on('pong', () => arrived <= costOf(0) && arrive(0)); // or the bytes of a message came with it
-  socket.on('message', (data, isBinary) => {
-    arrive(0);
-    connection.receive(isBinary ? (data as Buffer) : data.toString());
-  });
+  watchArriving(socket, (bytes) => connection.arriving(bytes));
+  socket.on('message', (data, isBinary) => connection.receive(isBinary ? (data as Buffer) : data.toString()));
   socket.on('close', (code) => connection.closed(code));
   connection.start();
   return connection;

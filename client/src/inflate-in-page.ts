@@ -5,6 +5,7 @@
 import { Unzlib } from 'fflate/browser';
 import type { ReadBinary } from 'hub-protocol/binary';
 import { type BinaryBudget, readerWith } from './binary-reader.ts';
+import { GrowingBuffer } from './growing-buffer.ts';
 
 /** How much is inflated before the length is checked: it becomes at most 1032 times as long, half a MiB. */
 const PIECE = 512;
@@ -16,27 +17,14 @@ export function binaryReader(budget: BinaryBudget): ReadBinary {
 }
 
 function inflate(compressed: Uint8Array, maxLength: number): Uint8Array {
-  const parts: Uint8Array[] = [];
-  let length = 0;
+  const inflated = new GrowingBuffer(maxLength);
   const stream = new Unzlib((part) => {
-    length += part.length;
-    if (length > maxLength) throw new Error('the zlib stream inflates to too much');
-    parts.push(part);
+    if (!inflated.add(part)) throw new Error('the zlib stream inflates to too much');
   });
   let isLast = false;
   for (let at = 0; !isLast; at += PIECE) {
     isLast = at + PIECE + CHECKSUM >= compressed.length; // of a last piece with a checksum alone, no error would be thrown
     stream.push(compressed.subarray(at, isLast ? undefined : at + PIECE), isLast);
   }
-  return joined(parts, length);
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return inflated.bytes;
 }

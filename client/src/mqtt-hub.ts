@@ -141,7 +141,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       connectTimeout: ANSWER_TIMEOUT,
     };
     connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
-    limitPackets(connection, shared.budget.packet, true);
+    limitPackets(connection, shared.budget.packet, { isShared: true });
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
     connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows

@@ -2,6 +2,7 @@
 import { connect as connectTcp } from 'node:net';
 import { clientId, deriveTopics, presence } from 'hub-protocol';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type IClientOptions, MqttClient } from 'mqtt';
+import { costOf } from './account.ts';
 import { addressOf, userAgentHeader } from './address.ts';
 import type { Advice } from './advice.ts';
 import { budgetOf } from './budget.ts';
@@ -12,6 +13,7 @@ import { limitPackets } from './limit-packets.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
+import { MAX_PIECES } from './ws.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -62,9 +64,10 @@ export function connect(options: NodeOptions): Client {
   };
   let sayOnline = (): void => {};
 
-  function open({ send, opened, received, closed }: Connection): Transport {
+  function open({ send, opened, arriving, received, closed }: Connection): Transport {
     let isConnected = place.scheme.startsWith('ws'); // whether more than a socket has failed
     let isOpen = false;
+    let unsent = 0; // in bytes
     const broker = connectTo(url, {
       connectTimeout: timeout,
       ...socketOptions(timeout),
@@ -78,11 +81,12 @@ export function connect(options: NodeOptions): Client {
       keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
       wsOptions: {
         maxPayload: budget.packet,
+        ...MAX_PIECES,
         headers: userAgentHeader(userAgent),
         ...socketOptions(timeout),
       },
     });
-    limitPackets(broker, budget.packet);
+    limitPackets(broker, budget.packet, { arriving });
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const say = ({ topic, payload, ...rest }: typeof will) => broker.publishAsync(topic, payload, rest);
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
@@ -125,8 +129,14 @@ export function connect(options: NodeOptions): Client {
     return {
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
-        broker.publish(topics.publish, payload, { qos }, (error) => error && closed());
+        const cost = costOf(payload.length);
+        unsent += cost;
+        broker.publish(topics.publish, payload, { qos }, (error) => {
+          unsent -= cost;
+          if (error) closed();
+        });
       },
+      unsent: () => unsent,
       close() {
         clearInterval(pings);
         if (!broker.connected) return void broker.end(true);

@@ -57,6 +57,7 @@ export function connectByWebSocket(
     });
     return {
       write: (data) => transport?.write(data),
+      unsent: () => transport?.unsent?.() ?? 0,
       close(code) {
         isOver = true;
         clearTimeout(late);
@@ -92,6 +93,7 @@ export function connectByWebSocket(
         written += data.length;
         socket.send(data as Uint8Array<ArrayBuffer>);
       },
+      unsent: () => socket.bufferedAmount,
       close() {
         clearInterval(pings);
         socket.close(); // browsers do not accept the session's codes

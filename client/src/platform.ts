@@ -13,6 +13,11 @@ export interface Connection {
   send(envelope: JsonObject): void;
   /** Called over MQTT when the client may announce itself. */
   opened(): void;
+  /**
+   * Counts what the transport holds of a message that has not arrived whole.
+   * @param bytes - as it lies in memory
+   */
+  arriving(bytes: number): void;
   /** A message arrived. */
   received(data: string | Uint8Array): void;
   /** The transport has ended, or was not opened. It is then closed, too. An Error means that this side has failed. */
@@ -23,6 +28,8 @@ export interface Connection {
 export interface Transport {
   /** Writes a message. If that fails, it calls `closed`, since the nonce is spent. */
   write(data: string | Uint8Array): void;
+  /** What was written and has not left, in bytes (default: it is not known). */
+  unsent?(): number;
   /** Closes, once. */
   close(code: number): void;
 }

@@ -2,8 +2,16 @@
  * Questions to a mesh of hubs. Their answers are envelopes of the same type, which name the query and the hub that answers:
  * docs/reference/requests.md, "Beyond the hub".
  */
-import { type ClientLink, type HubEvent, type JsonObject, LocalError, readHubEvent } from 'hub-protocol';
+import {
+  type ClientLink,
+  type HubEvent,
+  type JsonObject,
+  LocalError,
+  readHubEvent,
+  readSpeech,
+} from 'hub-protocol';
 import { ReplyCollector } from 'hub-protocol/parts';
+import { costOf, type Share, weightOf } from './account.ts';
 import { sentenceForAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
 import type { CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
@@ -32,6 +40,8 @@ export interface Query {
   readonly obstacle: Error | undefined;
   /** Why questions do not wait: see `isLasting`. */
   readonly asked: Error | undefined;
+  /** What the answers may take together. It ends them with an error if all that is held is too much. */
+  share(end: (error: Error) => void): Share;
 }
 
 /** Whether no question waits while a person is asked about an error. Certificates are renewed, and hubs updated, without this client. */
@@ -52,12 +62,14 @@ const MOST_HUBS = 256;
  */
 export async function collectAnswers(
   client: Asker,
-  { type, queryId, envelope, isAlone, obstacle, asked }: Query,
+  { type, queryId, envelope, isAlone, obstacle, asked, share: shareFor }: Query,
   { timeout = TIMEOUTS[type], signal, onAnswer }: CascadeOptions,
 ): Promise<MeshAnswer[]> {
   /** The answers of hubs that have not completed them. */
   const open = new Map<string, ReplyCollector>();
   const answers = new Map<string, MeshAnswer>();
+  /** The hubs that have said more than is kept. */
+  const cut = new Set<string>();
   let cause: Error = obstacle ?? new LocalError('wrong-state', 'no connection was ready in time');
   let isSent = false;
   let resolve: (answers: MeshAnswer[]) => void = () => {};
@@ -66,13 +78,17 @@ export async function collectAnswers(
     [resolve, reject] = settle;
   });
 
+  const share = shareFor((error) => reject(error));
+
   const collectorOf = (hub: string): ReplyCollector => {
     const collector = open.get(hub) ?? new ReplyCollector({ requestId: queryId });
     open.set(hub, collector);
     return collector;
   };
   const complete = (hub: string, ending: MeshAnswer['ending']): void => {
-    const { reply, isTruncated } = collectorOf(hub);
+    const collector = collectorOf(hub);
+    const { reply } = collector;
+    const isTruncated = collector.isTruncated || cut.has(hub);
     const tell = sentenceForAnswer({ ending, isTruncated, reply });
     const answer = { hub: hub === '' ? undefined : hub, ending, reply, isTruncated, tell };
     open.delete(hub);
@@ -90,7 +106,10 @@ export async function collectAnswers(
   const take = (hub: string, event: HubEvent): void => {
     if (answers.has(hub) || (!open.has(hub) && open.size + answers.size >= MOST_HUBS)) return;
     const collector = collectorOf(hub);
-    collector.push({ ...event, requestId: queryId }, true);
+    const hasRoom = share.add(costOf(weightOf(event.payload)));
+    if (!hasRoom && readSpeech(event) !== undefined) cut.add(hub);
+    const kept = hasRoom ? event : { ...event, data: {}, payload: {} };
+    collector.push({ ...kept, requestId: queryId }, true);
     if (event.type === 'hive.query.complete') complete(hub, 'handled');
     else if (collector.ending !== undefined) complete(hub, collector.ending);
   };
@@ -154,6 +173,7 @@ export async function collectAnswers(
     else if (asked !== undefined) close('closed', asked);
     return await ended;
   } finally {
+    share.close();
     clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     for (const name of names) client.off(name, listening[name] as () => void);

@@ -1,6 +1,7 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
 import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
+import { costOf } from './account.ts';
 import { addressOf, userAgentHeader } from './address.ts';
 import { budgetOf } from './budget.ts';
 import {
@@ -50,7 +51,7 @@ export function connect(options: NodeOptions): Client {
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const timeout = openingTimeout(policy?.deadlines);
 
-  function open({ received, closed }: Connection): Transport {
+  function open({ arriving, received, closed }: Connection): Transport {
     let isConnected = false;
     let isOpen = false;
     const socket = new WebSocket(authorized, {
@@ -58,6 +59,7 @@ export function connect(options: NodeOptions): Client {
       headers: userAgentHeader(userAgent),
       ...(ca !== undefined && { ca, secureContext: trusting(ca) }), // Bun takes the former only
       maxPayload: budget.frame,
+      ...MAX_PIECES,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
       perMessageDeflate: false, // what is encrypted cannot be compressed
       finishRequest(request) {
@@ -70,6 +72,7 @@ export function connect(options: NodeOptions): Client {
       },
     });
     keepAlive(socket, pingEvery);
+    watchArriving(socket, arriving);
     socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
     // The option handshakeTimeout does not count while TLS is agreed.
     const late = setTimeout(() => closed(causeOfSilence(isConnected)), timeout);
@@ -91,6 +94,7 @@ export function connect(options: NodeOptions): Client {
     socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
     return {
       write: (data) => socket.send(data, (error) => error && closed()),
+      unsent: () => socket.bufferedAmount,
       close: (code) => socket.close(code),
     };
   }
@@ -121,6 +125,40 @@ interface PingedSocket {
    * @returns anything
    */
   on(event: 'pong' | 'message' | 'close' | 'error', listener: () => void): unknown;
+}
+
+/** How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. */
+export const MAX_PIECES: { maxFragments: number; maxBufferedChunks: number } = {
+  maxFragments: 64,
+  maxBufferedChunks: 1024,
+};
+
+/** A WebSocket of `ws`, as far as counting needs it. */
+interface CountedSocket {
+  /** The socket below. */
+  readonly _socket?: { on(event: 'data', listener: (piece: Uint8Array) => void): unknown } | null;
+  readonly readyState: number;
+  on(event: 'open' | 'message' | 'pong', listener: () => void): unknown;
+}
+
+/**
+ * Counts what a WebSocket holds of a message that is not complete. Never throws.
+ * @param socket - a WebSocket of `ws`
+ * @param arriving - is told the bytes, as they lie in memory, before any other listener hears of the message
+ */
+export function watchArriving(socket: CountedSocket, arriving: (bytes: number) => void): void {
+  let arrived = 0;
+  const arrive = (bytes: number): void => {
+    arrived = bytes;
+    arriving(bytes);
+  };
+  const watch = (): void => {
+    socket._socket?.on('data', (piece) => arrive(arrived + costOf(piece.length)));
+  };
+  if (socket.readyState === WebSocket.CONNECTING) socket.on('open', watch);
+  else watch();
+  socket.on('pong', () => arrived <= costOf(0) && arrive(0)); // or the bytes of a message came with it
+  socket.on('message', () => arrive(0));
 }
 
 /** What Node.js has of a socket: its own timeouts of sockets look at it, too. With TLS, `_parent` is the one below. */

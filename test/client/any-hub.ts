@@ -153,12 +153,16 @@ export class AnyHub {
     this.#polling = undefined;
   }
 
-  /** Sends something to the clients that are ready. */
-  say(envelope: JsonObject | Uint8Array): void {
+  /**
+   * Sends something to the clients that are ready.
+   * @param isWhole - whether the last part of it is sent, too
+   */
+  say(envelope: JsonObject | Uint8Array, isWhole: boolean = true): void {
     for (const session of this.#sessions) {
       const messages =
         envelope instanceof Uint8Array ? session.sendBinary(envelope) : session.sendJson(envelope);
-      for (const message of messages) this.#lines.get(session)!.send(message);
+      for (const message of isWhole ? messages : messages.slice(0, -1))
+        this.#lines.get(session)!.send(message);
     }
   }
 

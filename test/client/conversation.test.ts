@@ -140,13 +140,23 @@ test('a state in which the hub waited for an answer is returned without that whe
   assert.equal(sent, [{}, { active_skills: [] }, states[1]]);
 });
 
-test('the state of the hundred sessions that were used last is kept, and none of a long message', async () => {
-  const sessions = [...Array.from({ length: 100 }, (_, i) => `s${i}`), 's0', 's100'].map((id) =>
-    inSession(id),
-  );
-  const states = sessions.map(() => STATE);
-  const sent = await returned(states, [...sessions, inSession('s1'), inSession('s0')]);
-  assert.equal(sent.slice(99), [{}, STATE, {}, {}, STATE]);
+test('states are kept in a 64th of maxMemory, of the sessions that were used last', () => {
+  const conversation = new Conversation({ identity: issuedWith(null), maxMemory: 2 ** 20 });
+  const keep = (session_id: string): void => {
+    const context = { session: { session_id: `n:${session_id}`, context: 'x'.repeat(1100) } };
+    conversation.keepState({ msg_type: 'bus', payload: { type: 'x', data: {}, context } }, 2000);
+  };
+  const ids = Array.from({ length: 12 }, (_, i) => `s${i}`); // of 16 KiB each takes 1.4
+  for (const id of [...ids.slice(0, 11), 's0', 's11']) keep(id);
+  const kept = ids.filter((session_id) => {
+    const envelope = { payload: { context: { session: { session_id } as JsonObject } } };
+    conversation.returnState(envelope);
+    return envelope.payload.context.session.context !== undefined;
+  });
+  assert.equal(kept, ['s0', ...ids.slice(2)]);
+});
+
+test('no state of a long message is kept', async () => {
   assert.equal(await returned([{ context: 'x'.repeat(70_000) }], [inSession('a'), inSession('a')]), [{}, {}]);
 });
 

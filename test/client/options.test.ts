@@ -642,6 +642,8 @@ const ROWS: readonly (keyof Budget)[] = [
   'values',
   'inflated',
   'waiting',
+  'replies',
+  'states',
   'frame',
   'packet',
   'response',
@@ -668,13 +670,18 @@ test('the bounds have the shares that the README states, unless something else l
 });
 
 test('the least memory has room for a transport message, and the most for no longer one than the default', () => {
-  const least = { message: MIB / 2, inflated: 16 * KIB, waiting: 128 * KIB, responseWhenReady: 352 * KIB };
+  const least = {
+    ...{ all: MIB, message: MIB / 2, inflated: 16 * KIB, waiting: 128 * KIB },
+    ...{ replies: 256 * KIB, states: 16 * KIB, responseWhenReady: 352 * KIB },
+  };
   const floors = { values: 64 * KIB, frame: 66 * KIB, packet: 132 * KIB, response: 66 * KIB };
   assert.equal(budgetOf({ maxMemory: MIB }), { ...least, ...floors });
   assert.equal(budgetOf({ maxMemory: 1024 * MIB }), {
     ...budgetOf(),
+    all: 1024 * MIB,
     inflated: 16 * MIB,
     waiting: 128 * MIB,
+    replies: 256 * MIB,
   });
   assert.is(budgetOf({ maxMemory: MIB + 1 }).waiting, 128 * KIB);
 });

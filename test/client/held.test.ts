@@ -1,0 +1,248 @@
+/**
+ * What a peer can make a client or a hub hold, by each name of the account: at most twice `maxMemory`, and 8 MiB for what comes and goes. The
+ * hub of a client, and the clients of a hub, are in the same process, and keep nothing. `HELD=64` also tries 64 MiB, for two minutes.
+ */
+import { EventEmitter } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { createKeyring, type JsonObject, type Keyring } from 'hub-protocol';
+import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { type Client, connect as overWebSocket } from 'hub-protocol-client';
+import { connect as overHttps } from 'hub-protocol-client/https';
+import { type HubConnection, serveSocket } from 'hub-protocol-client/hub';
+import { connect as overMqtt } from 'hub-protocol-client/mqtt';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { limitPackets } from '../../client/dist/limit-packets.js';
+import { ClientSession } from '../../src/parts.ts';
+import { AnyHub } from './any-hub.ts';
+import { PSK, soon, until } from './world.ts';
+
+const test = suite('what is held');
+const MIB = 2 ** 20;
+const SIZES = process.env.HELD === '64' ? [1, 8, 64] : [1, 8];
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Heap and external memory, in bytes. */
+async function taken(): Promise<number> {
+  for (let i = 0; i < 3; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    collect();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+/** So often a part of `maxMemory` makes more than may be held. */
+const often = (maxMemory: number, part: number): number => Math.ceil((2.2 * maxMemory + 12 * MIB) / part);
+
+/** What a hub does with a client, until nothing more comes of it. */
+type Filling = (hub: AnyHub, client: Client, maxMemory: number) => Promise<void>;
+
+/** All is answered that was sent before. */
+async function settled(hub: AnyHub, client: Client): Promise<void> {
+  const isHeard = new Promise<void>((resolve) => {
+    client.on('envelope', ({ envelope }) => envelope.msg_type === 'rendezvous' && resolve());
+    client.on('close', () => resolve());
+  });
+  hub.say({ msg_type: 'rendezvous', payload: {} });
+  await soon(isHeard);
+}
+
+const speak = (context: unknown, length: number): JsonObject =>
+  ({ type: 'speak', data: { utterance: 'x'.repeat(length) }, context }) as JsonObject;
+
+const FILLINGS: { readonly [name: string]: Filling } = {
+  async partial(hub, _, maxMemory) {
+    hub.say({ msg_type: 'x', payload: 'x'.repeat(maxMemory / 2 - 100) }, false);
+  },
+  async unsent(hub, client, maxMemory) {
+    for (const socket of hub.sockets) socket.pause();
+    const part = new Uint8Array(maxMemory / 8);
+    for (let i = often(maxMemory, part.length); i > 0 && client.sendBytes(part, 'file'); i--)
+      await new Promise((resolve) => setImmediate(resolve));
+  },
+  async replies(hub, client, maxMemory) {
+    const length = Math.min(maxMemory / 8 - 1000, 4 * MIB - 1000);
+    const count = often(maxMemory, length);
+    for (let i = 0; i < count; i++) client.ask({ text: 'hi', sessionId: `s${i % 4}` }).catch(() => {});
+    for (let i = 0; i < count; i++) {
+      await until(() => hub.seen.envelopes.length > i || client.state !== 'ready');
+      const { payload } = hub.seen.envelopes[i] ?? {};
+      for (const more of [0, 1, 2])
+        hub.say({ msg_type: 'bus', payload: speak((payload as JsonObject)?.context, length - more) });
+    }
+    await settled(hub, client);
+  },
+  async cascades(hub, client, maxMemory) {
+    const length = Math.min(maxMemory / 8 - 1000, 4 * MIB - 1000);
+    const count = often(maxMemory, length);
+    for (let i = 0; i < count; i++) client.cascade('hi', { timeout: 60_000 }).catch(() => {});
+    await until(() => hub.seen.envelopes.length >= count);
+    for (const { metadata } of hub.seen.envelopes) {
+      const { query_id } = metadata as JsonObject;
+      const answer = { query_id, is_response: true, responder_peer: 'hub-2' } as JsonObject;
+      const payload = { msg_type: 'bus', payload: speak({}, length) } as JsonObject;
+      hub.say({ msg_type: 'cascade', metadata: answer, payload });
+    }
+    await settled(hub, client);
+  },
+  async states(hub, client) {
+    for (let i = 0; i < 500; i++) {
+      const context = { session: { session_id: `s${i}`, context: 'x'.repeat(60_000) } };
+      hub.say({ msg_type: 'bus', payload: { type: 'x', data: {}, context } });
+    }
+    await settled(hub, client);
+  },
+};
+
+const TRANSPORTS = {
+  WebSocket: [overWebSocket, Object.keys(FILLINGS)],
+  MQTT: [overMqtt, ['unsent']], // what a session holds is the same
+  HTTPS: [overHttps, ['unsent']],
+} as const;
+
+for (const [transport, [connect, names]] of Object.entries(TRANSPORTS)) {
+  for (const name of names) {
+    for (const mebibytes of SIZES) {
+      test(`a client over ${transport} with ${mebibytes} MiB holds no more of: ${name}`, async () => {
+        const hub = await AnyHub.start();
+        hub.behaviour = { isMute: true };
+        let keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
+        const maxMemory = mebibytes * MIB;
+        const client = connect({
+          ...{ identity: hub.identity(), allowPlaintext: true, maxMemory, derive: async () => PSK },
+          keyring: {
+            load: () => keyring,
+            update(change) {
+              keyring = change(keyring);
+            },
+          },
+        });
+        try {
+          await soon(new Promise<void>((resolve) => client.once('connect', () => resolve())));
+          const before = await taken();
+          await FILLINGS[name]!(hub, client, maxMemory);
+          hub.seen.envelopes.length = 0;
+          assertHeld((await taken()) - before, maxMemory);
+        } finally {
+          client.end();
+          hub.stop();
+        }
+      });
+    }
+  }
+}
+
+function assertHeld(held: number, maxMemory: number): void {
+  assert.ok(held <= 2 * maxMemory + 8 * MIB, `${(held / MIB).toFixed(1)} of ${maxMemory / MIB} MiB`);
+}
+
+/** A client of a hub, whose socket is in memory. */
+class Peer {
+  readonly socket = Object.assign(new EventEmitter(), {
+    readyState: 1,
+    /** What the client does not read. */
+    unread: [] as unknown[],
+    isReading: true,
+    bufferedAmount: 0,
+    _socket: new EventEmitter(),
+    send: (data: string | Uint8Array) => this.#send(data),
+    ping() {},
+    close: () => this.#end(),
+    terminate: () => this.#end(),
+  });
+  readonly session: ClientSession;
+  readonly served: HubConnection | undefined;
+  isOver = false;
+
+  constructor(accessKey: string, options: Parameters<typeof serveSocket>[2]) {
+    const keyring = createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
+    this.session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
+    this.served = serveSocket(this.socket as never, accessKey, options);
+  }
+
+  #send(data: string | Uint8Array): void {
+    if (this.socket.isReading) this.#carryOut(this.session.receive(data));
+    else {
+      this.socket.unread.push(data);
+      this.socket.bufferedAmount += data.length;
+    }
+  }
+
+  #carryOut(events: ReturnType<ClientSession['receive']>): void {
+    for (const event of events) {
+      if (event.type === 'transmit') this.say([event.data]);
+      if (event.type === 'psk-needed') this.#carryOut(this.session.providePsk(PSK));
+    }
+  }
+
+  #end(): void {
+    this.isOver = true;
+    this.socket.unread = [];
+    this.socket.emit('close', 1006);
+  }
+
+  say(messages: readonly (string | Uint8Array)[]): void {
+    for (const data of messages) {
+      if (this.isOver) return;
+      this.socket.emit('message', Buffer.from(data as string), typeof data !== 'string');
+    }
+  }
+}
+
+const bus = (length: number): JsonObject => {
+  const data = { utterances: ['hi'] };
+  const context = { session: { session_id: 's', note: 'x'.repeat(length) } };
+  return { msg_type: 'bus', payload: { type: 'recognizer_loop:utterance', data, context } };
+};
+
+const OF_HUB: { readonly [name: string]: (peer: Peer, length: number) => void } = {
+  partial: (peer, length) => peer.say(peer.session.sendJson(bus(length)).slice(0, -1)),
+  answers: (peer, length) => peer.say(peer.session.sendJson(bus(length))),
+  unsent(peer, length) {
+    peer.socket.isReading = false;
+    peer.served!.send(bus(length));
+  },
+  arriving(peer, length) {
+    for (let i = 0; i < length / 256; i++) {
+      const piece = Buffer.of(1);
+      peer.socket.unread.push(piece, {}); // as `ws` keeps it
+      peer.socket._socket.emit('data', piece);
+    }
+  },
+};
+
+test('a packet of MQTT that comes byte by byte is passed on in two pieces, its head and the rest', () => {
+  const read: number[] = [];
+  const held: number[] = [];
+  const stream = new EventEmitter().on('data', (part: Buffer) => read.push(part.length));
+  limitPackets({ stream } as never, 1000, { arriving: (bytes) => held.push(bytes) });
+  const packet = Buffer.concat([Buffer.of(0x30, 0xac, 0x02), Buffer.alloc(300)]);
+  for (const byte of Buffer.concat([packet, packet])) stream.emit('data', Buffer.of(byte));
+  assert.equal([read, Math.max(...held), held.at(-1)], [[3, 300, 3, 300], 510, 0]);
+});
+
+for (const [name, fill] of Object.entries(OF_HUB)) {
+  for (const mebibytes of SIZES) {
+    test(`a hub with ${mebibytes} MiB holds no more of: ${name}`, async () => {
+      const maxMemory = mebibytes * MIB;
+      const length = Math.min(maxMemory / 8, 4 * MIB);
+      const names = Array.from({ length: often(maxMemory, length) }, (_, i) => `k${i}`);
+      const options = {
+        ...{ nodeId: 'hub-1', staticKey: randomBytes(32), maxMemory, maxConnections: 10_000 },
+        clients: new Map(names.map((accessKey) => [accessKey, { psk: PSK }])),
+        answer: () => new Promise<string>(() => {}),
+      };
+      const before = await taken();
+      const peers = names.map((accessKey) => new Peer(accessKey, options));
+      for (const peer of peers) fill(peer, length);
+      assertHeld((await taken()) - before, maxMemory);
+      assert.ok(peers.some(({ isOver }) => isOver) && peers.some(({ isOver }) => !isOver));
+      for (const peer of peers) peer.socket.terminate();
+    });
+  }
+}
+
+test.run();
