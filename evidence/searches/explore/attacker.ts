@@ -213,7 +213,6 @@ class Life {
 
   connect({ peer, after = 5, ends = 1006, change = (text) => [text], late, fails }: Act): void {
     this.fails = fails;
-    if (fails === 'clock') this.skew += HOUR;
     if (this.setting.restarts === true || this.link.state === 'ended') this.link = this.newLink();
     else if (this.link.state === 'waiting' || this.link.state === 'asking') this.wake();
     this.machine.policy.limit = TEN_MINUTES;
@@ -248,6 +247,7 @@ class Life {
     if (ends === 'silence') this.wake();
     else if (link.state !== 'waiting')
       this.call(() => link.closed(connection, { code: closedByHub ?? ends }, this.time));
+    if (fails === 'clock') this.setBack();
     this.fails = undefined;
     this.note();
   }
@@ -261,6 +261,13 @@ class Life {
       if (this.readyAt >= 0) return { time: this.readyAt - begunAt, connections };
     }
     return { time: Number.POSITIVE_INFINITY, connections: NEVER };
+  }
+
+  /** The client's clock goes back, and then the timer of its pause fires. */
+  private setBack(): void {
+    this.now += Math.max(0, (this.link.deadline ?? this.time) - this.time);
+    this.skew += HOUR;
+    this.call(() => this.link.wake(this.time));
   }
 
   private wake(): void {
