@@ -159,8 +159,8 @@ export class Share {
    * @returns whether there is room for it
    */
   add(bytes: number): boolean {
+    this.isFull ||= this.#entry.total + bytes > this.#most;
     if (!this.isFull) this.#entry.add(this.#what, bytes);
-    this.isFull ||= this.#entry.total > this.#most;
     return !this.isFull;
   }
 

@@ -1,7 +1,7 @@
 /** `query` and `cascade`: questions to a mesh of hubs, and how their answers are collected. */
 import { getEventListeners } from 'node:events';
 import type { JsonObject } from 'hub-protocol';
-import type { AskError, AskEvent, Client } from 'hub-protocol-client';
+import type { AskError, AskEvent, Client, ConnectOptions } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWorlds, newWorld, soon, Timers, until, type World } from './world.ts';
@@ -19,7 +19,7 @@ interface Heard {
 }
 
 /** A client, and the answers of its hub to what it has heard last. */
-function start(): {
+function start(options: Partial<ConnectOptions> = {}): {
   world: World;
   client: Client;
   heard: Heard[];
@@ -27,7 +27,7 @@ function start(): {
   ready: () => Promise<void>;
 } {
   const world = newWorld();
-  const client = world.start();
+  const client = world.start(options);
   const heard: Heard[] = [];
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') heard.push(what.envelope as unknown as Heard);
@@ -238,6 +238,36 @@ test('a cascade keeps the answers of no more than 256 hubs, complete or not', as
     if (i % 2 === 0) answer(`hub-${i}`, 'hive.query.complete');
   }
   assert.is((await answered).length, 256);
+});
+
+test('the answers to a cascade have a quarter of maxMemory together, and what is more is left out', async () => {
+  const { client, ready, answer } = start({ maxMemory: 2 ** 20 });
+  await ready();
+  const answered = client.cascade('Who is at home?', { timeout: 500 });
+  for (const hub of ['hub-1', 'hub-2', 'hub-3']) answer(hub, 'speak', { utterance: 'x'.repeat(100_000) });
+  const all = (await answered).map(({ isTruncated, reply }) => [isTruncated, reply.text.length]);
+  assert.equal(all, [
+    [false, 100_000],
+    [true, 0],
+    [true, 0],
+  ]);
+});
+
+test('a reply that takes more than a quarter of maxMemory is truncated, and ends', async () => {
+  const { world, client, ready, heard } = start({ maxMemory: 2 ** 20 });
+  await ready();
+  world.isMute = true;
+  const answered = client.ask('Tell me everything');
+  await until(() => heard.length === 1);
+  for (const letter of ['x', 'y', 'z']) {
+    const { context } = (heard[0] as unknown as { payload: JsonObject }).payload;
+    const data = { utterance: letter.repeat(100_000) };
+    world.send(
+      world.hub!.sendJson({ msg_type: 'bus', payload: { type: 'speak', data, context } as JsonObject }),
+    );
+  }
+  const { isTruncated, reply } = await soon(answered);
+  assert.equal([isTruncated, reply.text.length], [true, 200_001]);
 });
 
 test('an error in onAnswer is reported as uncaught, and the cascade goes on', async () => {
