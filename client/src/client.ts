@@ -126,7 +126,7 @@ export class Client {
   /** When a question has ended a pause. */
   #hurriedAt = -Infinity;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** A question that came too early to end another pause does so then. */
+  /** A question that came too early to end another pause does so then, unless that is over. */
   #wish: ReturnType<typeof setTimeout> | undefined;
 
   /** Call `connect` instead. It connects in the next microtask, after listeners are added. */
@@ -647,6 +647,7 @@ export class Client {
     let isSilent = true;
     let isHeard = false;
     this.#written = 0;
+    clearTimeout(this.#wish);
     const joining = new Joining(this.#budget.message);
     const held = this.#account.open(undefined, {
       unsent: () => transport?.unsent?.() ?? 0,
