@@ -259,6 +259,11 @@ test('remoteStaticKey is a copy', () => {
   assert.equal(state.remoteStaticKey, publicKey(STATIC.responder));
 });
 
+test('a static key that was given stays known in the midst of a paced message', () => {
+  const state = upTo(1, 'responder', 'KKpsk0', { paced: true });
+  assert.equal(state.remoteStaticKey, publicKey(STATIC.initiator));
+});
+
 test('wipes a shared secret that is computed and not yet mixed in', () => {
   const secrets: Uint8Array[] = [];
   const crypto = withSharedSecret((privateKey, remote) => {
