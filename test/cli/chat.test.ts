@@ -13,24 +13,35 @@ import { show } from '../../cli/src/derive.ts';
 import { Client } from '../../client/dist/client.js';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
-import { onRefresh, type TimerSetter, withTimers } from '../client/world.ts';
-import { DERIVED } from '../world/keys.ts';
+import { onRefresh, type TimerSetter, until, withTimers } from '../client/world.ts';
 import { freePort, HubProgram } from './hub-program.ts';
-import { Folder, IDENTITY, run, runHere, runIntoFile, runOnTerminal, runProgram } from './run.ts';
+import {
+  deriveQuickly,
+  Folder,
+  IDENTITY,
+  quickly,
+  run,
+  runHere,
+  runOnTerminal,
+  runProgram,
+  runProgramOnTerminal,
+  shownOnTerminal,
+} from './run.ts';
 
 const test = suite('chat');
 const folder = new Folder();
 const identity = folder.at('hub/identity.json');
 const hub = new HubProgram(folder.at('hub'));
+/** Whether a derivation may end, which tells its first progress at once. */
+let mayEnd = (): boolean => true;
+const deriveAgain = deriveQuickly(() => mayEnd());
 await hub.start('--port', String(await freePort()));
 const DISCLOSURE: string = JSON.parse(readFileSync(identity, 'utf8')).ai_disclosure.en;
-/** Takes Node's own Argon2id away, which it has from version 24.7 on: it leaves no time for what happens during a derivation. */
-const SLOWLY = ['--require', folder.write('slowly.cjs', "require('node:crypto').argon2Sync = undefined")];
-const { NODE_OPTIONS } = process.env;
-process.env.NODE_OPTIONS = [NODE_OPTIONS, ...SLOWLY].join(' '); // of the programs
+test.before.each(() => {
+  mayEnd = () => true;
+});
 test.after(() => {
-  if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
-  else process.env.NODE_OPTIONS = NODE_OPTIONS;
+  deriveAgain();
   hub.kill();
   folder.remove();
 });
@@ -64,7 +75,12 @@ test('a progress bar is shorter than a line of the terminal, and drawn when it h
 test('Ctrl+C removes the progress bar, and ends the program', async () => {
   const keyring = folder.at('cancelled.json');
   const steps = [['█', '\u0003']] as const;
-  const { code, stdout } = await runOnTerminal(['ask', identity, 'x', '--keyring', keyring], steps);
+  const { NODE_OPTIONS } = process.env;
+  // Node's own Argon2id, which it has from version 24.7 on, leaves no time for what happens during a derivation.
+  process.env.NODE_OPTIONS = `--require ${folder.write('slowly.cjs', "require('node:crypto').argon2Sync = undefined")}`;
+  const ended = runProgramOnTerminal(['ask', identity, 'x', '--keyring', keyring], steps);
+  process.env.NODE_OPTIONS = NODE_OPTIONS;
+  const { code, stdout } = await ended;
   assert.is(code, 128 + 2);
   assert.ok(stdout.endsWith('\r\u001b[K'));
 });
@@ -203,6 +219,8 @@ test('chat fails if any question was not answered, whatever becomes of the later
   assert.equal([code, endings], [1, ['unanswered', 'handled']]);
 });
 
+/** What the client of a played hub derives. */
+const PLAYED_PSK = quickly(IDENTITY.password as string, nodeCrypto.sha256(Buffer.from('hub-1')));
 const played: WebSocketServer[] = [];
 test.after.each(() => {
   for (const server of played.splice(0)) {
@@ -322,14 +340,15 @@ test('ask and chat tell the hub which program they are, in which language they a
     },
     (url) => agents.push(readAuthorization(url)?.userAgent),
   );
-  for (const args of [
-    ['ask', there, 'hello'],
-    ['chat', there],
-    ['ask', there, 'hello', '--lang', 'fr-ca'],
-    ['chat', there, '--lang', 'fr-ca'],
-  ]) {
-    await runProgram([...args, '--allow-plaintext'], 'hello\n');
+  for (const [runs, ...args] of [
+    [runProgram, 'ask', there, 'hello'],
+    [runProgram, 'chat', there],
+    [runHere, 'ask', there, 'hello', '--lang', 'fr-ca'],
+    [runHere, 'chat', there, '--lang', 'fr-ca'],
+  ] as const) {
+    await runs([...args, '--allow-plaintext'], 'hello\n');
   }
+  await until(() => codes.length === 4);
   assert.equal(agents, new Array(4).fill('hub-protocol-cli'));
   assert.equal(codes, new Array(4).fill(1000));
   assert.equal(languages, ['en-us', 'en-us', 'fr-ca', 'fr-ca']);
@@ -412,14 +431,14 @@ test('ask and chat wait a day for an answer', async () => {
 });
 
 test('chat into a file writes the answers alone there, and what happens on the terminal', async () => {
-  const file = folder.at('answers.txt');
-  const { code, stdout, stderr } = await runIntoFile(
+  const { code, stdout, stderr } = await runOnTerminal(
     ['chat', identity],
     [
       ['connected to hub.localhost', 'parrot\r'],
       ['parrot', '\u0004'],
     ],
-    file,
+    80,
+    true,
   );
   assert.equal([code, stdout], [0, 'You said: parrot\n']);
   for (const text of ['> ', '\u001b[0J', 'You said']) assert.not.ok(stderr.includes(text), stderr);
@@ -477,7 +496,7 @@ test('ask does not wait for a hub that goes when the PSK is derived', async () =
   const there = await playHub('hub-1', () => {}, connected);
   forgetPsk(there.replace('.json', '.keyring.json'));
   played[0]!.on('connection', (socket) => socket.prependListener('message', () => socket.terminate())); // message 1
-  const asked = runProgram(['ask', there, 'hello', '--allow-plaintext']);
+  const asked = runHere(['ask', there, 'hello', '--allow-plaintext']);
   assert.is((await Promise.race([asked, again])).code, 1);
 });
 
@@ -485,8 +504,8 @@ test('ask does not wait for a hub that goes when the PSK is derived', async () =
 async function atFirstProgress<T>(act: () => void, body: () => Promise<T>): Promise<T> {
   const { Worker } = workers;
   workers.Worker = class extends Worker {
-    constructor(...[file, options]: ConstructorParameters<typeof Worker>) {
-      super(file, { ...options, execArgv: [...process.execArgv, ...SLOWLY] });
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
       this.once('message', act);
     }
   };
@@ -506,8 +525,9 @@ for (const command of ['ask', 'chat']) {
     let connections = 0;
     let begun = 0;
     let giveUp = (): void => {};
-    const there = await playHub('hub-1', answers, () => connections++, DERIVED);
+    const there = await playHub('hub-1', answers, () => connections++, PLAYED_PSK);
     forgetPsk(there.replace('.json', '.keyring.json'));
+    mayEnd = () => connections > 1 || begun > 20;
     const lose = (): void => {
       isLate = true;
       for (const socket of played[0]!.clients) socket.terminate();
@@ -535,7 +555,7 @@ for (const command of ['ask', 'chat']) {
 
 test('ask gives up a derivation when the hub has sent what is not JSON', async () => {
   let connections = 0;
-  const there = await playHub('hub-1', answers, () => connections++, DERIVED);
+  const there = await playHub('hub-1', answers, () => connections++, PLAYED_PSK);
   forgetPsk(there.replace('.json', '.keyring.json'));
   const disturb = (): void => {
     if (connections === 1) for (const socket of played[0]!.clients) socket.send('{');
@@ -628,6 +648,7 @@ test('a yes that comes before the question, or through a pipe, does not make ask
   const issued = folder.at('early.keyring.json');
   copyFileSync(folder.at('hub/identity.keyring.json'), issued);
   forgetPsk(issued);
+  mayEnd = () => shownOnTerminal().includes('yes');
   const typed = await runOnTerminal(
     ['ask', identity, 'hello', '--keyring', issued],
     [
@@ -636,14 +657,18 @@ test('a yes that comes before the question, or through a pipe, does not make ask
     ],
   );
   assert.is(typed.code, 1, typed.stdout);
-  assert.is((await runProgram(['ask', identity, 'hello'], 'yes\n')).code, 1);
+  assert.is((await run(['ask', identity, 'hello'], 'yes\n')).code, 1);
 });
 
 for (const [keys, isTrusted] of ANSWERS) {
   const outcome = isTrusted ? 'makes ask trust another key' : 'does not';
   test(`the answer ${JSON.stringify(keys)} ${outcome}, and the question is not on standard output`, async () => {
-    const file = folder.at('answer.txt');
-    const { code, stdout, stderr } = await runIntoFile(['ask', identity, 'hello'], [[QUESTION, keys]], file);
+    const { code, stdout, stderr } = await runOnTerminal(
+      ['ask', identity, 'hello'],
+      [[QUESTION, keys]],
+      80,
+      true,
+    );
     assert.is(code, isTrusted ? 0 : 1, keys);
     assert.match(stderr, /presents the key [0-9a-f]{16}, and [0-9a-f]{16} is pinned/);
     assert.ok(stderr.includes(QUESTION));
@@ -678,8 +703,12 @@ test('a "yes" addressed to the hub does not make chat trust another key', async 
 });
 
 test('chat into a file does not ask whether to trust another key, neither there nor out of sight', async () => {
-  const file = folder.at('answers.txt');
-  const { stdout, stderr } = await runIntoFile(['chat', identity], [['presents the key', '\u0004']], file);
+  const { stdout, stderr } = await runOnTerminal(
+    ['chat', identity],
+    [['presents the key', '\u0004']],
+    80,
+    true,
+  );
   assert.is(stdout, '');
   assert.not.ok(stderr.includes(QUESTION), stderr);
 });
@@ -846,6 +875,7 @@ test('chat shows the prompt again after a derivation, with what was typed meanwh
   const keyring = folder.at('derived.keyring.json');
   copyFileSync(folder.at('hub/identity.keyring.json'), keyring);
   forgetPsk(keyring);
+  mayEnd = () => shownOnTerminal().includes('par');
   const { code, stdout } = await runOnTerminal(
     ['chat', identity, '--keyring', keyring],
     [
@@ -871,6 +901,7 @@ test('chat writes what happens above all lines of what was typed', async () => {
     ['█', 'x'.repeat(50)],
     ['connected to hub.localhost', '\u0003'],
   ] as const;
+  mayEnd = () => shownOnTerminal().includes('x'.repeat(10));
   const { stdout } = await runOnTerminal(['chat', identity, '--keyring', keyring], steps, 40);
   const up = '\u001b[1A\u001b[1G\u001b[0J'; // to the first of two lines
   assert.ok(stdout.includes(`${up}connected to hub.localhost`), JSON.stringify(stdout));

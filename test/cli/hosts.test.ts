@@ -64,16 +64,15 @@ test('topics and provision, which do not connect, print no access key either', a
   }
 });
 
-test('the program refuses such hosts, too', async () => {
-  for (const host of REFUSED.slice(0, 3)) {
-    const identity = folder.write('identity.json', issuedWith(host));
-    for (const args of [
-      ['ask', identity, 'hello'],
-      ['chat', identity],
-      ['doctor', identity],
-    ]) {
-      assertSafe(await runProgram(args), host);
-    }
+test('the program refuses such a host, too', async () => {
+  const [host] = REFUSED;
+  const identity = folder.write('identity.json', issuedWith(host!));
+  for (const args of [
+    ['ask', identity, 'hello'],
+    ['chat', identity],
+    ['doctor', identity],
+  ]) {
+    assertSafe(await runProgram(args), host!);
   }
 });
 

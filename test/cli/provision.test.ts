@@ -22,23 +22,30 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Keyring, parseKeyring, readSlots } from '../../src/index.ts';
-import { CLI, Folder, IDENTITY, type Run, run, SECRETS } from './run.ts';
+import { CLI, deriveQuickly, Folder, IDENTITY, quickly, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
 let folder: Folder;
+let deriveAgain = (): void => {};
 let identity = '';
 let out = '';
 
 test.before.each(() => {
   folder = new Folder();
+  deriveAgain = deriveQuickly();
   identity = folder.write('identity.json', IDENTITY);
   out = folder.at('keyring.json');
 });
-test.after.each(() => folder.remove());
+test.after.each(() => {
+  deriveAgain();
+  folder.remove();
+});
 
 const KEY = '2fe57da347cd62431528daac5fbb290730fff684afc4cfc2ed90995f58cb3b74';
 /** By argon2-cffi: the first vector of `vectors/argon2id.json`. */
 const PSK = 'a102089b094aedde10ae279c95568c9cf982f20f3a96d48402f33ef4b1f5ec41';
+/** What is derived quickly in its place. */
+const DERIVED = quickly(IDENTITY.password as string, nodeCrypto.sha256(Buffer.from('hub-1')));
 
 function provision(...args: string[]): Promise<Run> {
   return run(['provision', identity, '--out', out, ...args]);
@@ -51,12 +58,17 @@ function written(): Keyring {
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 
 function assertShowsNoSecret({ stdout, stderr }: Run): void {
-  for (const secret of [...SECRETS, PSK, hex(written().staticKey.privateKey!)]) {
+  for (const secret of [
+    ...SECRETS,
+    ...written().psks.map(({ key }) => hex(key)),
+    hex(written().staticKey.privateKey!),
+  ]) {
     assert.not.ok((stdout + stderr).includes(secret));
   }
 }
 
 test('writes a keyring with a static key, the PSK of each hub, and pins, and shows no secret', async () => {
+  deriveAgain();
   const shown = await provision('--hub', 'hub-1', '--pin', `a=b=${KEY}`);
   const { code, stderr } = shown;
   assertShowsNoSecret(shown);
@@ -78,7 +90,7 @@ test('writes a keyring with a static key, the PSK of each hub, and pins, and sho
 
 test('a bridge needs no password: a client with the keyring alone is answered, and a thief learns no password', async () => {
   assert.is((await provision('--hub', 'hub-1')).code, 0);
-  const clients = new Map([['AKEY-12345', { psk: Buffer.from(PSK, 'hex') }]]);
+  const clients = new Map([['AKEY-12345', { psk: DERIVED }]]);
   const server = await serveHub({ tls: undefined, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   const issued = { access_key: 'AKEY-12345', password: 'none', data_plane_endpoints: { wss: server.url } };
   const client = connect({
@@ -509,7 +521,7 @@ test('takes the node id of a hub from its HELLO', async () => {
   await provision('--hello', hello);
   assert.equal(
     written().psks.map(({ nodeId, key, isProvisioned }) => [nodeId, hex(key), isProvisioned]),
-    [['hub-1', PSK, true]],
+    [['hub-1', hex(DERIVED), true]],
   );
 });
 

@@ -1,9 +1,9 @@
 /** `hub-protocol psk`: against the known answers of argon2-cffi, and without a way for the password to show. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { nodeCrypto } from 'hub-protocol-judge/internals';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { deriveQuickly, Folder, IDENTITY, run, runIntoFile, runProgram } from './run.ts';
+import { deriveQuickly, Folder, IDENTITY, quickly, run, runOnTerminal, runProgram } from './run.ts';
 
 const test = suite('psk');
 const folder = new Folder();
@@ -16,7 +16,16 @@ const { password, nodeId, psk } = testGroups
   .find(({ type }: { type: string }) => type === 'Psk')
   .tests.find(({ result }: { result: string }) => result === 'valid');
 
+/** What is derived quickly in the place of the PSK. */
+const derived = quickly(password, nodeCrypto.sha256(Buffer.from(nodeId)));
+let deriveAgain = (): void => {};
+test.before.each(() => {
+  deriveAgain = deriveQuickly();
+});
+test.after.each(() => deriveAgain());
+
 test('derives the PSK of a password that is piped in, and prints nothing else', async () => {
+  deriveAgain();
   assert.equal(await runProgram(['psk', '--node-id', nodeId], `${password}\n`), {
     code: 0,
     stdout: `${psk}\n`,
@@ -40,7 +49,7 @@ test('reads the password and the node id from files, and prints base64 as JSON',
   assert.equal(JSON.parse(stdout), {
     node_id: nodeId,
     format: 'base64',
-    psk: Buffer.from(psk, 'hex').toString('base64'),
+    psk: derived.toString('base64'),
   });
 });
 
@@ -78,10 +87,6 @@ for (const [what, contents, message] of [
   });
 }
 
-const sha256 = (data: string | Uint8Array): Buffer => createHash('sha256').update(data).digest();
-/** What the program prints in the place of the PSK. */
-const derivedQuickly = sha256(Buffer.concat([Buffer.from(password), sha256(nodeId)])).toString('hex');
-
 /** What a person types at the question for the password, and what comes of it. */
 const TYPED: readonly (readonly [what: string, keys: string, code: number])[] = [
   ['the password', `${password}\r`, 0],
@@ -92,17 +97,12 @@ const TYPED: readonly (readonly [what: string, keys: string, code: number])[] = 
 ];
 for (const [what, keys, expected] of TYPED) {
   test(`a person who types ${what} gets the status ${expected}, and nobody sees the password`, async () => {
-    const file = folder.at('psk.txt');
     const question = `Password of the client at "${nodeId}": `;
-    const deriveAgain = deriveQuickly(folder);
-    const { code, stdout, stderr } = await runIntoFile(
-      ['psk', '--node-id', nodeId],
-      [[question, keys]],
-      file,
-    ).finally(deriveAgain);
+    const args = ['psk', '--node-id', nodeId];
+    const { code, stdout, stderr } = await runOnTerminal(args, [[question, keys]], 80, true);
     assert.is(code, expected, stderr);
-    assert.is(stdout, expected === 0 ? `${derivedQuickly}\n` : '');
-    for (const secret of [password, derivedQuickly, 'wrong']) assert.not.ok(stderr.includes(secret));
+    assert.is(stdout, expected === 0 ? `${derived.toString('hex')}\n` : '');
+    for (const secret of [password, derived.toString('hex'), 'wrong']) assert.not.ok(stderr.includes(secret));
     assert.ok(stderr.startsWith(`${question}\r\n`)); // no echo
     if (expected !== 0) assert.match(stderr, keys === '\r' ? /no password was given/ : /cancelled/);
   });

@@ -1,13 +1,20 @@
 /** Runs the commands, in this process or as programs, and keeps their files in a folder of their own. */
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { constants, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
+import { ReadStream, WriteStream } from 'node:tty';
 import { fileURLToPath } from 'node:url';
+import workers from 'node:worker_threads';
+import { nodeCrypto } from 'hub-protocol-judge/internals';
 import * as assert from 'uvu/assert';
 import { main } from '../../cli/src/main.ts';
-import { late, longestWait, soon } from '../client/world.ts';
+import { late, longestWait, soon, until } from '../client/world.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -52,59 +59,172 @@ export async function runHere(args: readonly string[], input = ''): Promise<Run>
   }
 }
 
+const QUICKLY = fileURLToPath(new URL('quickly.cjs', import.meta.url));
+
+/** What is computed in the place of Argon2id. */
+export const quickly = (password: Uint8Array | string, salt: Uint8Array): Buffer =>
+  createHash('sha256').update(password).update(salt).digest();
+
 /**
- * Lets the programs that a test starts compute another function in the place of Argon2id, at once.
+ * Lets the commands of this process, and the programs that it starts, compute another function in the place of Argon2id, at once.
+ * @param mayEnd - a derivation in this process waits until this is true
  * @returns what ends that
  */
-export function deriveQuickly(folder: Folder): () => void {
+export function deriveQuickly(mayEnd: () => boolean = () => true): () => void {
   const { NODE_OPTIONS } = process.env;
-  const quickly = `require('node:crypto').argon2Sync = (_, { message, nonce }) =>
-    require('node:crypto').createHash('sha256').update(message).update(nonce).digest();`;
-  process.env.NODE_OPTIONS = [NODE_OPTIONS, '--require', folder.write('quickly.cjs', quickly)].join(' ');
+  process.env.NODE_OPTIONS = [NODE_OPTIONS, '--require', QUICKLY].join(' ');
+  const { argon2id } = nodeCrypto;
+  Object.assign(nodeCrypto, {
+    argon2id: ({ password, salt }: { password: Uint8Array; salt: Uint8Array }) => quickly(password, salt),
+  });
+  const { Worker } = workers;
+  workers.Worker = class extends EventEmitter {
+    constructor(_: URL, { workerData }: { workerData: { password: string; salt: Uint8Array } }) {
+      super();
+      this.#run(workerData);
+    }
+    async #run({ password, salt }: { password: string; salt: Uint8Array }): Promise<void> {
+      for (const progress of [0.2, 0.4, 0.6, 0.8]) {
+        await new Promise(setImmediate);
+        this.emit('message', { progress });
+      }
+      await until(mayEnd);
+      this.emit('message', { progress: 1, psk: quickly(password, salt) });
+    }
+    terminate(): void {}
+  } as never;
+  syncBuiltinESMExports();
   return () => {
     if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
     else process.env.NODE_OPTIONS = NODE_OPTIONS;
+    if (argon2id === undefined) Reflect.deleteProperty(nodeCrypto, 'argon2id');
+    else Object.assign(nodeCrypto, { argon2id });
+    workers.Worker = Worker;
+    syncBuiltinESMExports();
   };
 }
 
 export function runProgram(args: readonly string[], input: string | Uint8Array = ''): Promise<Run> {
-  return runChild(process.execPath, [CLI, ...args], input);
+  return runChild(process.execPath, [CLI, ...args], ({ stdin }) => stdin.end(input));
 }
 
 /** Keys to type on a terminal, after a text has appeared there. */
 export type Step = readonly [text: string, keys: string];
 
+const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
+
+/** Types keys. Returns what reads what the terminal has received since. */
+function type({ stdin, stdout }: ChildProcessWithoutNullStreams, steps: readonly Step[]): () => string {
+  const left = [...steps];
+  let [shown, searched] = ['', 0];
+  stdout.removeAllListeners('data').setEncoding('utf8');
+  stdout.on('data', (data: string) => {
+    shown += data;
+    for (; left[0] !== undefined; left.shift()) {
+      const [text, keys] = left[0];
+      const at = shown.indexOf(text, searched);
+      if (at < 0) return;
+      searched = at + text.length;
+      stdin.write(keys);
+    }
+  });
+  return () => shown;
+}
+
+/** Whatever happens, a program leaves the cursor at the start of a line, for the prompt of the shell. */
+function assertLeft(shown: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequence that clears a line
+  assert.match(shown, /(?:\n|\r\u001b\[K)$/, `the last line stays: ${JSON.stringify(shown)}`);
+}
+
+/** Runs the program on a pseudo-terminal. Returns what that received as `stdout`. */
+export async function runProgramOnTerminal(
+  args: readonly string[],
+  steps: readonly Step[],
+  columns = 80,
+): Promise<Run> {
+  let shown: (() => string) | undefined;
+  const result = await runChild(
+    'python3',
+    [TERMINAL, String(columns), process.execPath, CLI, ...args],
+    (child) => {
+      shown = type(child, steps);
+    },
+  );
+  assertLeft(shown!());
+  return { ...result, stdout: shown!() };
+}
+
+let terminal: { readonly relay: ChildProcessWithoutNullStreams; readonly device: string } | undefined;
+/** What the terminal of this process has received in this run. */
+export let shownOnTerminal = (): string => '';
+/** What marks that all was received. */
+const END = '\u001f';
+
+async function startTerminal(): Promise<NonNullable<typeof terminal>> {
+  const relay = spawn('python3', [TERMINAL]);
+  const shown = type(relay, []);
+  await until(() => shown().includes('\n'));
+  relay.unref(); // it ends with this process
+  for (const stream of [relay.stdin, relay.stdout, relay.stderr]) (stream as Socket).unref();
+  return { relay, device: shown().trim() };
+}
+
 /**
- * Runs the program on a pseudo-terminal. Returns what that received as `stdout`. Whatever happens, the program leaves the cursor
- * at the start of a line, for the prompt of the shell.
+ * Runs a command in this process, on a pseudo-terminal. Returns what that received as `stdout`; with `isPiped` as `stderr`, since the
+ * standard output is no terminal then.
  */
 export async function runOnTerminal(
   args: readonly string[],
   steps: readonly Step[],
   columns = 80,
-  output = '',
+  isPiped = false,
 ): Promise<Run> {
-  const given = [TERMINAL, String(columns), JSON.stringify(steps), output, process.execPath, CLI, ...args];
-  const result = await runChild('python3', given, '');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape sequence that clears a line
-  assert.match(result.stdout, /(?:\n|\r\u001b\[K)$/, `the last line stays: ${JSON.stringify(result.stdout)}`);
-  return result;
+  terminal ??= await startTerminal();
+  const { relay, device } = terminal;
+  const open = (): number => openSync(device, constants.O_RDWR | constants.O_NOCTTY);
+  const input = open();
+  spawnSync('stty', ['sane', 'rows', '24', 'cols', String(columns)], { stdio: [input] });
+  const stdin = new ReadStream(input);
+  const stderr = new WriteStream(open());
+  let piped = '';
+  const stdout = isPiped
+    ? new Writable({
+        write(data, _, done) {
+          piped += data;
+          done();
+        },
+      })
+    : stderr;
+  const own = Object.entries({ stdin, stdout, stderr }).map(([name, stream]) => {
+    const before = Object.getOwnPropertyDescriptor(process, name)!;
+    Object.defineProperty(process, name, { ...before, get: () => stream });
+    return [name, before] as const;
+  });
+  const shown = type(relay, steps);
+  shownOnTerminal = shown;
+  try {
+    const outcome = await soon(main(args));
+    stdout.write(outcome.stdout);
+    stderr.write(outcome.stderr + END);
+    await until(() => shown().endsWith(END));
+    const received = shown().slice(0, -END.length);
+    assertLeft(received);
+    const code = outcome.status;
+    return isPiped ? { code, stdout: piped, stderr: received } : { code, stdout: received, stderr: '' };
+  } finally {
+    for (const [name, before] of own) Object.defineProperty(process, name, before);
+    stdin.destroy();
+    stderr.destroy();
+  }
 }
-
-/** The same with standard output in a file: returns what was written there, and as `stderr` what the terminal received. */
-export async function runIntoFile(
-  args: readonly string[],
-  steps: readonly Step[],
-  file: string,
-): Promise<Run> {
-  const { code, stdout: stderr } = await runOnTerminal(args, steps, 80, file);
-  return { code, stdout: readFileSync(file, 'utf8'), stderr };
-}
-
-const TERMINAL = fileURLToPath(new URL('terminal.py', import.meta.url));
 
 /** Rejects if the program does not end by itself. */
-function runChild(program: string, args: readonly string[], input: string | Uint8Array): Promise<Run> {
+function runChild(
+  program: string,
+  args: readonly string[],
+  use: (child: ChildProcessWithoutNullStreams) => void,
+): Promise<Run> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args);
     const output = { stdout: '', stderr: '' };
@@ -115,7 +235,7 @@ function runChild(program: string, args: readonly string[], input: string | Uint
     child.stdout.on('data', (data) => (output.stdout += data));
     child.stderr.on('data', (data) => (output.stderr += data));
     child.stdin.on('error', () => {}); // a program that does not read its input may have ended
-    child.stdin.end(input);
+    use(child);
     child.on('close', (code) => {
       clearTimeout(giveUp);
       resolve({ code: code!, ...output });

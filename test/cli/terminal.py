@@ -1,52 +1,35 @@
-"""Runs a program on a pseudo-terminal, and types. Prints what the terminal received.
+"""Relays a pseudo-terminal: types what comes on standard input, and prints what the terminal receives.
 
-    python3 terminal.py COLUMNS STEPS OUTPUT PROGRAM [ARGUMENT…]
+    python3 terminal.py [COLUMNS PROGRAM [ARGUMENT…]]
 
-STEPS is JSON: a list of [text, keys]. The keys are typed when the text has appeared. Standard output goes to the file OUTPUT, or
-to the terminal if that is empty.
+Runs a program on it. Without one it first prints a line, the name of the device, for who opens that.
 """
 import fcntl
-import json
 import os
 import pty
 import select
 import struct
 import sys
 import termios
-import time
 
-columns, steps = int(sys.argv[1]), json.loads(sys.argv[2])
-child, terminal = pty.fork()
-if child == 0:
-    # The parent sets the size first.
-    time.sleep(0.2)
-    if sys.argv[3]:
-        os.dup2(os.open(sys.argv[3], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
-    os.execvp(sys.argv[4], sys.argv[4:])
-fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-
-shown, searched = b"", 0
-deadline = time.monotonic() + 60
-while time.monotonic() < deadline:
-    if steps:
-        text, keys = steps[0]
-        at = shown.find(text.encode(), searched)
-        if at >= 0:
-            searched = at + len(text.encode())
-            os.write(terminal, keys.encode())
-            steps.pop(0)
-            continue
-    if select.select([terminal], [], [], 0.05)[0]:
-        try:
-            data = os.read(terminal, 65536)
-        except OSError:  # the program has ended
-            break
-        if not data:
-            break
-        shown += data
+child = 0
+if sys.argv[1:]:
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+        os.execvp(sys.argv[2], sys.argv[2:])
 else:
-    os.kill(child, 9)
-sys.stdout.buffer.write(shown)
-sys.stdout.flush()
-status = os.waitpid(child, 0)[1]
+    terminal, device = pty.openpty()
+    os.write(1, f"{os.ttyname(device)}\n".encode())
+
+while True:
+    source = select.select([terminal, 0], [], [])[0][0]
+    try:
+        data = os.read(source, 65536)
+    except OSError:  # the program has ended
+        break
+    if not data:
+        break
+    os.write(terminal if source == 0 else 1, data)
+status = os.waitpid(child, 0)[1] if child else 0
 sys.exit(os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status))
