@@ -29,17 +29,24 @@ for (const accessKey of process.argv.slice(2)) {
 }
 write('hub.json', stored);
 
-const clients = new Map();
-for (const [accessKey, { psk, clientKey }] of Object.entries(stored.clients)) {
-  clients.set(accessKey, { psk: fromHex(psk), clientKey: fromHex(clientKey) });
-}
+const clients = {
+  get(accessKey) {
+    if (!Object.hasOwn(stored.clients, accessKey)) return undefined;
+    const { psk, clientKey } = stored.clients[accessKey];
+    return { psk: fromHex(psk), clientKey: fromHex(clientKey) };
+  },
+  pin(accessKey, key) {
+    const client = stored.clients[accessKey];
+    if (client.clientKey) return client.clientKey === hex(key);
+    const pinned = { ...client, clientKey: hex(key) };
+    write('hub.json', { ...stored, clients: { ...stored.clients, [accessKey]: pinned } });
+    stored.clients[accessKey] = pinned;
+    return true;
+  },
+};
 const hub = await serveHub({
   ...{ nodeId, port, clients, staticKey: fromHex(stored.staticKey) },
   answer: (utterance, { accessKey }) => `Hello ${accessKey}, you said: ${utterance}`,
-  onPinned(accessKey, clientKey) {
-    stored.clients[accessKey].clientKey = hex(clientKey);
-    write('hub.json', stored);
-  },
   onRefused: (error, state, accessKey = 'a stranger') => console.error(accessKey, state, error.message),
   onFault: (error) => console.error(error),
 });

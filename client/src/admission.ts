@@ -71,6 +71,11 @@ export class Admission {
     older?.replace();
   }
 
+  /** An access key is ready in another process. */
+  replace(accessKey: string): void {
+    this.#ready.get(accessKey)?.replace();
+  }
+
   /** A connection has ended. */
   leave(guest: Guest): void {
     const { accessKey } = guest;

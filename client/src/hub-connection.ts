@@ -20,7 +20,7 @@ export interface ServedOptions {
   nodeId: string;
   /** The hub's X25519 private key, 32 bytes. */
   staticKey: Uint8Array;
-  /** The clients by access key, such as a `Map`. Changes apply to the next connection. */
+  /** The clients by access key: a `Map`, or what asks a database. Changes apply to the next connection. */
   clients: HubClients;
   /**
    * Answers an utterance of a client, at once or later (default: repeats it). Without `onEvent`, all other requests are denied, and
@@ -29,8 +29,6 @@ export interface ServedOptions {
   answer?: ((utterance: string, client: HubConnection) => string | Promise<string>) | undefined;
   /** Called with everything that happens on a connection (default: none). Utterances are then answered only if `answer` is passed, too. */
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
-  /** Called when `clientKey` of a client has been set, to store it before it returns (default: none). If it throws or returns a promise, the key is not pinned. */
-  onPinned?: ((accessKey: string, clientKey: Uint8Array) => void) | undefined;
   /**
    * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
    * hub knows it (default: none). A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
@@ -64,21 +62,39 @@ export interface ServedOptions {
   session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
 }
 
-/** The clients of a hub, such as a `Map`. */
+/**
+ * The clients of a hub. If a function throws, returns something else, or has no answer within five seconds, the connection that waits for it ends
+ * (`unavailable` for the client, which tries again later), and `onFault` is called.
+ */
 export interface HubClients {
   /**
-   * Finds a client.
+   * Finds a client, before its connection is accepted.
    * @param accessKey - its access key
-   * @returns what the hub stores of it, and not a promise; `undefined` if it does not know it
+   * @returns what is stored of it; `undefined` if it is not known
    */
-  get(accessKey: string): HubClient | undefined;
+  get(accessKey: string): HubClient | undefined | Promise<HubClient | undefined>;
+  /**
+   * Stores a client's key at first contact, if none is stored yet: compare and set (default: sets `clientKey` of what `get` returns, which is as
+   * much as a `Map` of one process needs). Nothing is sent to the client or taken from it before the answer.
+   * @param accessKey - its access key
+   * @param clientKey - its static public key, 32 bytes
+   * @returns whether this key is stored now; false if another is, or the client is not known any more
+   */
+  pin?(accessKey: string, clientKey: Uint8Array): boolean | Promise<boolean>;
+  /**
+   * Called when a connection is ready, for hubs of several processes (default: none).
+   * @param accessKey - its access key
+   * @param replace - call it once the access key is claimed in another process: its connection here ends, as if a newer one had come here
+   * @returns nothing, at once or later
+   */
+  claim?(accessKey: string, replace: () => void): void | Promise<void>;
 }
 
 /** What a hub stores of a client. It may have further fields. */
 export interface HubClient {
   /** 32 bytes: `derivePsk` of the client's password. */
   psk: Uint8Array;
-  /** The client's static public key, 32 bytes, which the hub sets at first contact. */
+  /** The client's static public key, 32 bytes, since first contact. */
   clientKey?: Uint8Array | undefined;
 }
 
@@ -134,31 +150,33 @@ export interface Shared {
 export type Caller =
   | { readonly is: 'known'; readonly accessKey: string; readonly client: HubClient }
   | { readonly is: 'unknown'; readonly accessKey: string | undefined }
-  | { readonly is: 'in-doubt' }; // the hub's own code has failed
+  | { readonly is: 'in-doubt' }; // the store has failed
 
 const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
 /** For a first message, if another connection of the access key is not ready either, in milliseconds. */
 const FIRST_MESSAGE_TIMEOUT = 10_000;
 /** So much may wait in front of a farewell, in bytes. */
 const LITTLE = 65_536;
+/** How long `clients` may take for an answer, in milliseconds. */
+const STORE_TIMEOUT = 5000;
 const MAX_MEMORY = 256 * 2 ** 20; // bytes
 /** RFC 6455, section 7.4, and the registry of IANA: try again later. */
 const TRY_AGAIN_LATER = 1013;
 /** Clients read this reason as the HTTP status 503. */
 const CONNECTION_LIMIT = 'connection_limit';
 
-/** @throws LocalError `bad-argument` for a promise */
-function assertNow(name: string, returned: unknown): void {
-  if (typeof (returned as PromiseLike<unknown> | undefined)?.then !== 'function') return;
-  Promise.resolve(returned).catch(() => {}); // its own error would end the process
-  const message = `"${name}" returned a promise, and a hub does not wait for it: pass a function that is not async`;
-  throw new LocalError('bad-argument', message);
+/** @throws Error if there is no answer in time */
+async function inTime<Answer>(name: string, answer: PromiseLike<Answer>): Promise<Answer> {
+  let late: NodeJS.Timeout | undefined;
+  const isLate = new Promise<never>((_, reject) => {
+    const message = `"clients.${name}" has not answered within ${STORE_TIMEOUT / 1000} s`;
+    late = setTimeout(() => reject(new Error(message)), STORE_TIMEOUT);
+  });
+  return Promise.race([answer, isLate]).finally(() => clearTimeout(late));
 }
 
-function clientOf(accessKey: string, { clients }: ServedOptions): HubClient | undefined {
-  const client = clients.get(accessKey);
-  assertNow('clients.get', client);
-  return client;
+function isLater<Answer>(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
+  return typeof (answer as PromiseLike<Answer> | undefined)?.then === 'function';
 }
 
 function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }: ServedOptions): HubSession {
@@ -170,15 +188,28 @@ function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }
  * Looks up who makes a connection, before anything is spent on it. An error is reported.
  * @param accessKey - what the client says it is; `undefined` if it does not say
  */
-export function callerOf(accessKey: string | undefined, { options }: Shared): Caller {
+export async function callerOf(accessKey: string | undefined, { options }: Shared): Promise<Caller> {
   try {
-    const client = accessKey === undefined ? undefined : clientOf(accessKey, options);
-    if (accessKey === undefined || client === undefined) return { is: 'unknown', accessKey };
-    return { is: 'known', accessKey, client };
+    if (accessKey === undefined) return { is: 'unknown', accessKey };
+    const found = options.clients.get(accessKey);
+    const client = isLater(found) ? await inTime('get', found) : found;
+    return client === undefined ? { is: 'unknown', accessKey } : { is: 'known', accessKey, client };
   } catch (error) {
     options.onFault?.(error);
     return { is: 'in-doubt' };
   }
+}
+
+/** Pins a key in memory. */
+function pinInMemory(accessKey: string, key: Uint8Array, { clients }: ServedOptions): boolean {
+  const client = clients.get(accessKey);
+  if (isLater(client)) {
+    client.then(undefined, () => {}); // its own error would end the process
+    throw new LocalError('bad-argument', '"clients" expected the function pin, since get returns a promise');
+  }
+  if (client === undefined) return false;
+  client.clientKey ??= key;
+  return Buffer.compare(client.clientKey, key) === 0;
 }
 
 /** Reports that an unknown client is refused. */
@@ -220,6 +251,8 @@ export class ServedConnection implements HubConnection, Guest {
   #isOlder = false;
   #isOver = false;
   #isHurried = false;
+  /** What has to wait until the client's key is stored. */
+  #waiting: (() => HubSessionEvent[])[] | undefined;
   isSilent = true;
   /** The state before the latest input, or before the one at which the session has failed. */
   #before!: HubSession['state'];
@@ -234,9 +267,9 @@ export class ServedConnection implements HubConnection, Guest {
       } else if (caller.is === 'unknown') {
         line.close(1008);
         tellUnknown(caller.accessKey, shared);
-      } else line.cut();
+      } else line.close(TRY_AGAIN_LATER, CONNECTION_LIMIT);
     } catch (error) {
-      line.cut();
+      line.close(TRY_AGAIN_LATER, CONNECTION_LIMIT);
       options.onFault?.(error);
     }
     return undefined;
@@ -291,7 +324,8 @@ export class ServedConnection implements HubConnection, Guest {
   }
 
   get state(): HubSession['state'] {
-    return this.#isOver ? 'closed' : this.#session.state;
+    if (this.#isOver) return 'closed';
+    return this.#waiting === undefined ? this.#session.state : this.#before;
   }
 
   send(envelope: Json | object): boolean {
@@ -316,14 +350,19 @@ export class ServedConnection implements HubConnection, Guest {
     if (this.#isOver) return;
     if (this.isSilent && this.#isHurried) this.#deadline = this.#cutAfter(this.#handshakeTimeout);
     this.isSilent = false;
-    this.#handle(() => {
+    const input = (): HubSessionEvent[] => {
       const events = this.#session.receive(data);
       if (typeof data !== 'string') this.#join(data, events);
       // The session ignores a HANDSHAKE without `noise`.
       const isIgnored = this.#before === 'awaiting-message-1' && this.#session.state === this.#before;
       if (isIgnored && JSON.parse(String(data)).msg_type === 'shake') this.#isOlder = true;
       return events;
-    });
+    };
+    if (this.#waiting === undefined) this.#handle(input);
+    else {
+      this.#waiting.push(input);
+      this.#held.add('waiting', costOf(data.length));
+    }
   }
 
   /** The transport has ended. */
@@ -333,6 +372,7 @@ export class ServedConnection implements HubConnection, Guest {
     this.#shared.admission.leave(this);
     this.#handle(() => this.#session.closed(code));
     this.#isOver = true;
+    this.#waiting = undefined;
   }
 
   /** @param bytes - what the transport holds of a message that is not complete */
@@ -383,48 +423,86 @@ export class ServedConnection implements HubConnection, Guest {
 
   #handle(input: () => HubSessionEvent[]): void {
     const { state } = this.#session;
-    if (state !== 'failed') this.#before = state;
+    if (state !== 'failed' && this.#waiting === undefined) this.#before = state;
     try {
-      for (const event of input()) {
-        if (!this.#isOver || event.type === 'ended') this.#carryOut(event);
+      const events = input();
+      for (let event = events.shift(); event !== undefined; event = events.shift()) {
+        if (this.#isOver && event.type !== 'ended') continue;
+        if (event.type !== 'pin') this.#carryOut(event);
+        else if (!this.#pin(event.key, events)) return;
       }
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  #carryOut(event: HubSessionEvent): void {
+  #carryOut(event: Exclude<HubSessionEvent, { type: 'pin' }>): void {
     if (event.type === 'transmit') this.#send(event.data);
     else if (event.type === 'close') this.#line.close(event.code);
-    else if (event.type === 'pin') this.#pin(event.key);
     else {
-      if (event.type === 'ready') {
-        this.#isReady = true;
-        this.#shared.admission.ready(this);
-      }
+      if (event.type === 'ready') this.#enter();
       if (event.type === 'ended') this.#refused(event.error);
       const isText = event.type === 'message' && event.kind === 'json';
       this.#onEvent((isText && tooManyValues(event.text, this.#shared.budget.values)) || event, this);
     }
   }
 
-  /** Stores the client's key. Another connection of this access key may have stored another one since this session began. */
-  #pin(key: Uint8Array): void {
-    const client = clientOf(this.accessKey, this.#options);
-    if (client === undefined) {
-      this.#refuse(new RemoteError('access-refused', 'its access key was removed during the handshake'));
-    } else if (client.clientKey === undefined) {
-      client.clientKey = key;
-      try {
-        assertNow('onPinned', this.#options.onPinned?.(this.accessKey, key));
-      } catch (error) {
-        client.clientKey = undefined;
-        throw error;
-      }
-    } else if (Buffer.compare(client.clientKey, key) !== 0) {
-      const message = 'a faster connection of this access key has pinned another key';
+  #enter(): void {
+    const { options, admission } = this.#shared;
+    this.#isReady = true;
+    admission.ready(this);
+    const { accessKey } = this;
+    const claimed = options.clients.claim?.(accessKey, () => admission.replace(accessKey));
+    if (isLater(claimed)) claimed.then(undefined, (error) => options.onFault?.(error));
+  }
+
+  /**
+   * Stores the client's key. Another connection of this access key may have stored another one since this session began.
+   * @param rest - what follows once it is stored
+   * @returns whether that is so now
+   */
+  #pin(key: Uint8Array, rest: HubSessionEvent[]): boolean {
+    const { clients } = this.#options;
+    try {
+      const answer = clients.pin
+        ? clients.pin(this.accessKey, key)
+        : pinInMemory(this.accessKey, key, this.#options);
+      if (!isLater(answer)) return this.#pinned(answer);
+      this.#waiting = [() => rest];
+      inTime('pin', answer)
+        .then((isPinned) => this.#goOn(isPinned))
+        .catch((error) => this.#doubt(error));
+    } catch (error) {
+      this.#doubt(error);
+    }
+    return false;
+  }
+
+  #pinned(isPinned: boolean): boolean {
+    if (typeof isPinned !== 'boolean') {
+      throw new LocalError('bad-argument', '"clients.pin" expected to return true or false');
+    }
+    if (!isPinned) {
+      const message = 'another key of this client is stored by now, or its access key was removed';
       this.#refuse(new RemoteError('client-key-changed', message));
     }
+    return isPinned;
+  }
+
+  /** The store has answered. */
+  #goOn(isPinned: boolean): void {
+    if (this.#isOver || !this.#pinned(isPinned)) return;
+    const waiting = this.#waiting!;
+    this.#waiting = undefined;
+    this.#held.set('waiting', 0);
+    for (const input of waiting) this.#handle(input);
+  }
+
+  /** The store has failed, and may be there again later. */
+  #doubt(error: unknown): void {
+    this.#isReady = true; // it is reported once
+    this.giveWay();
+    this.#options.onFault?.(error);
   }
 
   #refuse(error: RemoteError): void {

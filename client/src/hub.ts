@@ -112,7 +112,7 @@ const MAX_CONNECTIONS = 750;
 const MAX_PER_KEY = 4;
 /** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
 const MAX_STRANGERS = 32;
-/** How many sockets may have sent no whole request, and for how long, in milliseconds. */
+/** How many sockets may have sent no whole request, or wait for an answer to it, and for how long, in milliseconds. */
 const MAX_OPENING = 150;
 const OPENING_TIMEOUT = 10_000;
 /** What such a socket costs at most, in bytes: 16 KiB of headers, and about as much for TLS. */
@@ -133,11 +133,12 @@ export function createHub(options: WebSocketHubOptions): Hub {
 
 /** A hub, and what it shares with its server. */
 interface MadeHub extends Hub {
-  readonly account: Account;
+  readonly openings: Openings;
 }
 
 function makeHub(options: WebSocketHubOptions): MadeHub {
   const shared = shareSockets(options);
+  const openings = new Openings(shared.account);
   const limits = {
     maxPayload: MAX_PAYLOAD,
     ...MAX_PIECES,
@@ -166,8 +167,21 @@ function makeHub(options: WebSocketHubOptions): MadeHub {
   const cut = (): void => {
     for (const socket of sockets.clients) socket.terminate();
   };
+  const answer = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const caller = await callerOf(readAuthorization(request.url!)?.accessKey, shared);
+    openings.delete(socket);
+    if (socket.destroyed) return;
+    const refusal = refusalOf(caller);
+    if (refusal === undefined) {
+      sockets.handleUpgrade(request, socket, head, (accepted) => accept(caller, accepted));
+      return;
+    }
+    socket.on('finish', () => socket.destroy()); // the client may never close its side
+    socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+    if (caller.is === 'unknown') tellUnknown(caller.accessKey, shared);
+  };
   return {
-    account: shared.account,
+    openings,
     connections,
     cut,
     async stop() {
@@ -176,17 +190,12 @@ function makeHub(options: WebSocketHubOptions): MadeHub {
       await stopped;
     },
     upgrade(request, socket, head) {
-      const caller = callerOf(readAuthorization(request.url!)?.accessKey, shared);
-      // Nothing below asks `clients`: the answer may come later.
-      const refusal = refusalOf(caller);
-      if (refusal === undefined) {
-        sockets.handleUpgrade(request, socket, head, (accepted) => accept(caller, accepted));
-        return;
-      }
       socket.on('error', () => socket.destroy());
-      socket.on('finish', () => socket.destroy()); // the client may never close its side
-      socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      if (caller.is === 'unknown') tellUnknown(caller.accessKey, shared);
+      openings.add(socket);
+      answer(request, socket, head).catch((error) => {
+        socket.destroy();
+        options.onFault?.(error);
+      });
     },
   };
 }
@@ -198,7 +207,7 @@ function shareSockets(options: WebSocketHubOptions): Shared {
   return share(options, { maxConnections, maxConnectionsPerKey });
 }
 
-/** The sockets of a server before their request: the oldest gives way, since an honest one has no need to wait. */
+/** The sockets before they are upgraded: the oldest gives way, since an honest one has no need to wait. */
 class Openings {
   /** What ends each one, the oldest first. */
   readonly #ends = new Map<Duplex, () => void>();
@@ -238,12 +247,11 @@ class Openings {
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const given = readHubOptions(options, SERVER_OPTIONS);
   const { tls, port = 0, host = '127.0.0.1', maxConnections = MAX_CONNECTIONS } = given;
-  const { account, ...hub } = makeHub(given);
+  const { openings, ...hub } = makeHub(given);
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
   server.maxConnections = maxConnections + MORE_SOCKETS;
   const sockets = new Set<Duplex>(); // also those on which TLS is not agreed yet
-  const openings = new Openings(account);
   server.on('connection', (socket: Duplex) => {
     sockets.add(socket);
     openings.add(socket);
@@ -284,18 +292,23 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
  * @param socket - a WebSocket of `ws`, or what behaves like one
  * @param accessKey - what the client says it is; `undefined` if it does not say
  * @param options - as for `createHub`
- * @returns the connection; `undefined` if the client is unknown, or cannot be served
+ * @returns the connection; `undefined` if the client is unknown, or cannot be served, or has closed meanwhile
  * @throws LocalError `bad-argument` for options that do not exist or are out of range, and for nothing else
  */
-export function serveSocket(
+export async function serveSocket(
   socket: Socket,
   accessKey: string | undefined,
   options: WebSocketHubOptions,
-): HubConnection | undefined {
+): Promise<HubConnection | undefined> {
   const given = readHubOptions(options, OPTIONS);
   const shared = sharedBy.get(options) ?? shareSockets(given);
   sharedBy.set(options, shared);
-  return serve(socket, callerOf(accessKey, shared), shared, given);
+  let isClosed = false;
+  socket.on('close', () => {
+    isClosed = true;
+  });
+  const caller = await callerOf(accessKey, shared);
+  return isClosed ? undefined : serve(socket, caller, shared, given);
 }
 
 /** The connections that are served with the same object of options share their memory. */

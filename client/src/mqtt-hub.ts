@@ -86,6 +86,8 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const ca = readAuthority(authority, 'broker.ca');
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();
+  /** Who has sent HELLO, and is being looked up. */
+  const lookups = new Map<string, symbol>();
   let connection: MqttClient;
   let again: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -94,17 +96,25 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const receive = (accessKey: string, payload: Uint8Array): void => {
     const peer = peers.get(accessKey);
     if (peer === undefined) {
-      create(accessKey);
+      if (!lookups.has(accessKey)) create(accessKey);
       return;
     }
     peer.idle.refresh();
     peer.connection.receive(payload);
   };
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
-  const create = (accessKey: string): void => {
-    const end = (): void => forget(accessKey);
+  const create = async (accessKey: string): Promise<void> => {
+    const lookup = Symbol();
+    lookups.set(accessKey, lookup);
+    const caller = await callerOf(accessKey, shared);
+    if (lookups.get(accessKey) !== lookup) return; // it has gone, or the broker has
+    lookups.delete(accessKey);
+    let served: ServedConnection | undefined;
+    const end = (): void => {
+      if (peers.get(accessKey)?.connection === served) forget(accessKey);
+    };
     let unsent = 0;
-    const served = ServedConnection.of(callerOf(accessKey, shared), shared, {
+    served = ServedConnection.of(caller, shared, {
       unsent: () => unsent,
       write(data) {
         const payload = typeof data === 'string' ? data : Buffer.from(data);
@@ -123,6 +133,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     served.start();
   };
   const forget = (accessKey: string): void => {
+    lookups.delete(accessKey);
     const peer = peers.get(accessKey);
     if (peer === undefined) return;
     peers.delete(accessKey);
@@ -166,7 +177,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       .finally(() => clearTimeout(late));
   };
   const lost = (error?: Error): void => {
-    [...peers.keys()].forEach(forget);
+    [...lookups.keys(), ...peers.keys()].forEach(forget);
     clearTimeout(again);
     if (isStopped) return;
     onLost?.(error);

@@ -47,7 +47,6 @@ const SERVED: Kinds<ServedOptions> = {
   ],
   answer: FUNCTION,
   onEvent: FUNCTION,
-  onPinned: FUNCTION,
   onRefused: FUNCTION,
   onFault: FUNCTION,
   maxMemory: ANY,

@@ -182,9 +182,9 @@ test('if a device cannot store the pin, the bridge hangs up and connects after a
   const { port } = new URL(hub.url);
   await hub.stop();
   const server = new WebSocketServer({ port: Number(port), host: '127.0.0.1' });
-  server.on('connection', (socket) =>
-    serveSocket(socket, 'sensor-1', { nodeId: NODE_ID, staticKey, clients }),
-  );
+  server.on('connection', (socket) => {
+    serveSocket(socket, 'sensor-1', { nodeId: NODE_ID, staticKey, clients });
+  });
   try {
     const bridge = bridgeFor(device);
     device.boot();

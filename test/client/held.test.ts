@@ -9,7 +9,7 @@ import { createKeyring, type JsonObject, type Keyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Client, connect as overWebSocket } from 'hub-protocol-client';
 import { connect as overHttps } from 'hub-protocol-client/https';
-import { type HubConnection, serveSocket } from 'hub-protocol-client/hub';
+import { type HubClient, type HubConnection, serveSocket } from 'hub-protocol-client/hub';
 import { connect as overMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -154,13 +154,16 @@ class Peer {
     terminate: () => this.#end(),
   });
   readonly session: ClientSession;
-  readonly served: HubConnection | undefined;
+  served: HubConnection | undefined;
   isOver = false;
 
-  constructor(accessKey: string, options: Parameters<typeof serveSocket>[2]) {
+  constructor(accessKey: string) {
     const keyring = createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
     this.session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
-    this.served = serveSocket(this.socket as never, accessKey, options);
+  }
+
+  async serve(accessKey: string, options: Parameters<typeof serveSocket>[2]): Promise<void> {
+    this.served = await serveSocket(this.socket as never, accessKey, options);
   }
 
   #send(data: string | Uint8Array): void {
@@ -200,6 +203,7 @@ const bus = (length: number): JsonObject => {
 
 const OF_HUB: { readonly [name: string]: (peer: Peer, length: number) => void } = {
   partial: (peer, length) => peer.say(peer.session.sendJson(bus(length)).slice(0, -1)),
+  waiting: (peer, length) => peer.say(peer.session.sendJson(bus(length))),
   answers: (peer, length) => peer.say(peer.session.sendJson(bus(length))),
   unsent(peer, length) {
     peer.socket.isReading = false;
@@ -230,13 +234,18 @@ for (const [name, fill] of Object.entries(OF_HUB)) {
       const maxMemory = mebibytes * MIB;
       const length = Math.min(maxMemory / 8, 4 * MIB);
       const names = Array.from({ length: often(maxMemory, length) }, (_, i) => `k${i}`);
+      const known = new Map<string, HubClient>(names.map((accessKey) => [accessKey, { psk: PSK }]));
       const options = {
         ...{ nodeId: 'hub-1', staticKey: randomBytes(32), maxMemory, maxConnections: 10_000 },
-        clients: new Map(names.map((accessKey) => [accessKey, { psk: PSK }])),
+        clients:
+          name === 'waiting'
+            ? { get: (key: string) => known.get(key), pin: () => new Promise<boolean>(() => {}) }
+            : known,
         answer: () => new Promise<string>(() => {}),
       };
       const before = await taken();
-      const peers = names.map((accessKey) => new Peer(accessKey, options));
+      const peers = names.map((accessKey) => new Peer(accessKey));
+      await Promise.all(peers.map((peer, i) => peer.serve(names[i]!, options)));
       for (const peer of peers) fill(peer, length);
       assertHeld((await taken()) - before, maxMemory);
       assert.ok(peers.some(({ isOver }) => isOver) && peers.some(({ isOver }) => !isOver));

@@ -7,6 +7,7 @@ import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { Assistant } from 'hub-protocol-client/assistant';
 import {
   createHub,
+  type HubClients,
   type HubConnection,
   type HubServer,
   type HubServerOptions,
@@ -223,18 +224,129 @@ for (const [what, fails] of [
   });
 }
 
-for (const [what, later] of [
-  ['clients.get', { clients: { get: async () => fail('no database') } }],
-  ['onPinned', { onPinned: async () => fail('no database') }],
+/** Clients that are looked up in, and pinned as in, a database. */
+const stored = (own: Partial<HubClients>): HubClients => ({
+  get: (accessKey) => clients.get(accessKey),
+  ...own,
+});
+const never = new Promise<never>(() => {});
+const NO_ANSWER = 'has not answered within 5 s';
+/** Lets time pass at once for what a store is given. */
+const soonLate: TimerSetter = (run, time, original) => original(run, time === 5000 ? 20 : time);
+
+for (const [what, get, fault] of [
+  ['throws', () => fail('no database'), 'no database'],
+  ['rejects', async () => fail('no database'), 'no database'],
+  ['never answers', () => never, `"clients.get" ${NO_ANSWER}`],
 ] as const) {
-  test(`a promise from ${what} ends the connection alone, and pins nothing`, async () => {
-    const { url } = await start(later as object);
-    await dial('kiosk-7', undefined, url).reaches('ended');
-    assert.match(String(faults), `"${what}" returned a promise, and a hub does not wait for it`);
-    assert.is(clients.get('kiosk-7')!.clientKey, undefined);
-    await dial('kiosk-7').reaches('ready');
+  test(`a store that ${what} when a client is looked up makes it try again later, and hurts nobody else`, async () => {
+    const refused: unknown[] = [];
+    const { url } = await start({
+      clients: stored({ get: (key) => (key === 'kiosk-7' ? get() : clients.get(key)) }),
+      onRefused: (error) => refused.push(error),
+    });
+    await withTimers(soonLate, async () => {
+      const { port } = new URL(url);
+      assert.is(await requested(port, upgradeAs('kiosk-7')), 'HTTP/1.1 503 Service Unavailable');
+    });
+    assert.match(String(faults), fault);
+    assert.equal(refused, []);
+    await dial('kiosk-8', undefined, url).reaches('ready');
   });
 }
+
+for (const [what, pin, fault] of [
+  ['throws', () => fail('the disk is full'), 'the disk is full'],
+  ['rejects', async () => fail('the disk is full'), 'the disk is full'],
+  ['returns nothing', () => undefined, '"clients.pin" expected to return true or false'],
+  ['resolves to nothing', async () => undefined, '"clients.pin" expected to return true or false'],
+  ['never answers', () => never, `"clients.pin" ${NO_ANSWER}`],
+] as const) {
+  test(`a store that ${what} when a key is pinned ends the connection before it is ready, and nothing else`, async () => {
+    const seen: unknown[] = [];
+    const { url } = await start({
+      clients: stored({ pin: (key) => (key === 'kiosk-7' ? (pin() as never) : true) }),
+      onEvent: ({ type }, { accessKey }) => seen.push(`${accessKey} ${type}`),
+      onRefused: ({ code }) => seen.push(code),
+    });
+    await withTimers(soonLate, async () => {
+      const client = dial('kiosk-7', undefined, url);
+      assert.is(await closeCode(client.socket), 1013);
+      assert.match(String(faults), fault);
+    });
+    await dial('kiosk-8', undefined, url).reaches('ready');
+    await until(() => seen.includes('kiosk-8 ready'));
+    assert.equal(
+      seen.filter((each) => each !== 'kiosk-7 ended'),
+      ['kiosk-8 ready'],
+    );
+  });
+}
+
+test('a hub waits until the key is stored before it is ready, and before it reads on', async () => {
+  let answer: (isPinned: boolean) => void = () => {};
+  const seen: string[] = [];
+  const { url, connections } = await start({
+    clients: stored({
+      pin: () => new Promise((resolve) => (answer = resolve)),
+      get: async (key) => clients.get(key),
+    }),
+    onEvent: ({ type }) => seen.push(type),
+  });
+  const client = dial('kiosk-7', undefined, url);
+  await client.reaches('ready'); // it need not wait for an answer to message 3
+  client.say(utterance('hello'));
+  await until(() => [...connections].some(({ state }) => state === 'awaiting-message-3'));
+  const [served] = connections;
+  await until(() => (served as unknown as { isSilent: boolean }).isSilent === false);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.equal([seen, served!.send({ a: 1 })], [[], false]);
+  answer(true);
+  await until(() => seen.includes('message'));
+  assert.equal(seen, ['ready', 'hello', 'message']);
+});
+
+test('a client that goes while its key is stored is never told as ready', async () => {
+  let answer: (isPinned: boolean) => void = () => {};
+  const seen: unknown[] = [];
+  const { url, connections } = await start({
+    clients: stored({ pin: () => new Promise((resolve) => (answer = resolve)) }),
+    onEvent: ({ type }) => seen.push(type),
+    onRefused: ({ code }, state) => seen.push(code, state),
+  });
+  const client = dial('kiosk-7', undefined, url);
+  await client.reaches('ready');
+  client.socket.terminate();
+  await until(() => connections.size === 0);
+  answer(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(seen, ['dropped', 'awaiting-message-3', 'ended']);
+});
+
+test('a lookup that returns a promise needs a function that pins', async () => {
+  const { url } = await start({ clients: { get: async (key) => clients.get(key) } });
+  assert.is(await closeCode(dial('kiosk-7', undefined, url).socket), 1013);
+  assert.match(String(faults), '"clients" expected the function pin, since get returns a promise');
+});
+
+test('a connection ends when another process claims its access key, and a claim that fails is told', async () => {
+  const claimed: (() => void)[] = [];
+  const { url } = await start({
+    clients: stored({
+      async claim(_, replace) {
+        claimed.push(replace);
+        fail('no database');
+      },
+    }),
+  });
+  const client = dial('kiosk-7', undefined, url);
+  const code = closeCode(client.socket);
+  await until(() => claimed.length === 1);
+  assert.equal(faults.map(String), ['Error: no database']);
+  claimed[0]!();
+  assert.is(await code, 1000);
+  claimed[0]!(); // which does nothing
+});
 
 for (const [what, answer] of [
   ['number', () => 7],
@@ -253,7 +365,7 @@ const OWN = { nodeId: 'hub-1', staticKey: randomBytes(32), clients };
 for (const [name, begin] of [
   ['serveHub', async (options: object) => (await serveHub({ ...OWN, ...options })).stop()],
   ['createHub', (options: object) => createHub({ ...OWN, ...options })],
-  ['serveSocket', (options: object) => void doneWith('kiosk-7', options)],
+  ['serveSocket', (options: object) => doneWith('kiosk-7', options)],
 ] as const) {
   test(`${name} refuses options that do not exist or are out of range, and takes none from Object.prototype`, async () => {
     const refusal = async (options: object): Promise<string> => {
@@ -273,7 +385,7 @@ for (const [name, begin] of [
       ['maxMemory', '5', Number.NaN, 2 ** 20 - 1],
       ['maxValues', '5', -1],
       ['clients', undefined, null, {}],
-      ...['answer', 'onEvent', 'onPinned', 'onRefused', 'onFault'].map((each) => [each, 'x'] as const),
+      ...['answer', 'onEvent', 'onRefused', 'onFault'].map((each) => [each, 'x'] as const),
       ...(name !== 'serveHub'
         ? []
         : ([
@@ -308,7 +420,6 @@ test('a hub that could serve nobody does not start', async () => {
 test('a client’s first pinned key stays, and a slower connection with another key is refused', async () => {
   const told: unknown[] = [];
   const { url } = await start({
-    onPinned: (accessKey, key) => told.push([accessKey, key, clients.get(accessKey)!.clientKey]),
     onRefused: ({ code }, state, accessKey) => told.push([code, state, accessKey]),
   });
   let open = (): void => {};
@@ -329,10 +440,7 @@ test('a client’s first pinned key stays, and a slower connection with another 
   assert.is(await code, 1008);
   assert.equal(clients.get('kiosk-7')!.clientKey, pinned);
   assert.equal(heard, ['hello']);
-  assert.equal(told, [
-    ['kiosk-7', pinned, pinned],
-    ['client-key-changed', 'awaiting-message-3', 'kiosk-7'],
-  ]);
+  assert.equal(told, [['client-key-changed', 'awaiting-message-3', 'kiosk-7']]);
 });
 
 test('what the messages of a client mean is up to the caller', async () => {
@@ -543,23 +651,6 @@ for (const [isGiven, then, reported] of [
   });
 }
 
-test('a key that could not be stored is not pinned', async () => {
-  let isFull = true;
-  const one = await start({
-    onPinned() {
-      if (isFull) throw new Error('the disk is full');
-    },
-  });
-  const client = dial('kiosk-7', undefined, one.url);
-  await client.reaches('ended');
-  assert.is(clients.get('kiosk-7')!.clientKey, undefined);
-  assert.equal(faults.map(String), ['Error: the disk is full']);
-  isFull = false;
-  const other = dial('kiosk-7', undefined, one.url);
-  other.reaches('ready');
-  await until(() => clients.get('kiosk-7')!.clientKey !== undefined);
-});
-
 test('a client that is removed during its handshake is refused, and the hub says why', async () => {
   const refused: unknown[] = [];
   const said: string[] = [];
@@ -582,7 +673,7 @@ test('a client that is removed during its handshake is refused, and the hub says
   await until(() => one.connections.size === 0); // it says so once
   assert.equal(refused, [
     ['access-refused', 'new', undefined],
-    ['access-refused', 'awaiting-message-3', 'kiosk-7'],
+    ['client-key-changed', 'awaiting-message-3', 'kiosk-7'],
   ]);
   assert.equal(await Promise.all(codes), [1008, 1008]);
   assert.match(said[0]!, 'does not know its access key');
@@ -706,8 +797,7 @@ test('a hub that ends a connection without a code says 1000', async () => {
 
 test('of two connections that show the same key at first contact the one stays that is ready last, and the other is told', async () => {
   const staticKey = randomBytes(32);
-  const pinned: string[] = [];
-  const one = await start({ onPinned: (accessKey) => pinned.push(accessKey) });
+  const one = await start();
   let open = (): void => {};
   const slow = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url, staticKey);
   await slow.reaches('psk-needed');
@@ -721,7 +811,7 @@ test('of two connections that show the same key at first contact the one stays t
   assert.is(await code, 1000);
   slow.say(utterance('hello again'));
   await slow.reaches('ended', 'message');
-  assert.equal([heard, pinned], [['hello', 'hello again'], ['kiosk-7']]);
+  assert.equal(heard, ['hello', 'hello again']);
 });
 
 test('a request that is not for a WebSocket is answered at once, and told what to upgrade to', async () => {
@@ -921,7 +1011,11 @@ test('a client that has gone without a word ends with the ping that it does not 
 });
 
 /** What a hub does with a socket that it serves, and then with an error of it. */
-function doneWith(accessKey: string | undefined, options: object, bufferedAmount?: number): string[] {
+async function doneWith(
+  accessKey: string | undefined,
+  options: object,
+  bufferedAmount?: number,
+): Promise<string[]> {
   const did: string[] = [];
   const socket = Object.assign(new EventEmitter(), {
     ...{ bufferedAmount, readyState: WebSocket.OPEN, ping() {} },
@@ -930,20 +1024,20 @@ function doneWith(accessKey: string | undefined, options: object, bufferedAmount
     terminate: () => did.push('terminate'),
   });
   const all = { nodeId: 'hub-1', staticKey: randomBytes(32), clients, ...options };
-  const served = serveSocket(socket as unknown as WebSocket, accessKey, all);
+  const served = await serveSocket(socket as unknown as WebSocket, accessKey, all);
   did.push(served === undefined ? 'none' : served.accessKey);
   socket.emit('error', new Error('reset'));
   socket.emit('close', 1006);
   return did;
 }
 
-test('a client that does not read what it is sent ends before it fills the memory of the hub', () => {
+test('a client that does not read what it is sent ends before it fills the memory of the hub', async () => {
   const served = ['send', 'send', 'kiosk-7', 'terminate'];
   const [unsent, maxMemory] = [2 ** 20, 2 ** 20];
-  assert.equal(doneWith('kiosk-7', { maxMemory }), served);
-  assert.equal(doneWith('kiosk-7', { maxMemory }, unsent), served);
+  assert.equal(await doneWith('kiosk-7', { maxMemory }), served);
+  assert.equal(await doneWith('kiosk-7', { maxMemory }, unsent), served);
   const ended = ['send', 'close 1013', 'terminate', 'kiosk-7', 'terminate'];
-  assert.equal(doneWith('kiosk-7', { maxMemory }, unsent + 1), ended);
+  assert.equal(await doneWith('kiosk-7', { maxMemory }, unsent + 1), ended);
 });
 
 test('the access key that makes a hub hold most loses a connection, and is told why; others are answered', async () => {
@@ -969,15 +1063,15 @@ test('the access key that makes a hub hold most loses a connection, and is told 
   await asking.reaches('message');
 });
 
-test('a hub closes the socket of a client that it does not know, and cuts it if its own code fails', () => {
+test('a hub closes the socket of a client that it does not know, and tells it to try again later if its own code fails', async () => {
   const broken = { clients: { get: () => fail('clients') } };
   const onRefused = (): never => fail('onRefused');
   clients.set('kiosk-8', { psk: randomBytes(31) });
-  assert.equal(doneWith(undefined, {}), ['close 1008', 'none', 'terminate']);
-  assert.equal(doneWith('unknown', {}), ['close 1008', 'none', 'terminate']);
-  assert.equal(doneWith('unknown', { onRefused }), ['close 1008', 'none', 'terminate']);
-  assert.equal(doneWith('kiosk-7', broken), ['terminate', 'none', 'terminate']);
-  assert.equal(doneWith('kiosk-8', {}), ['terminate', 'none', 'terminate']);
+  assert.equal(await doneWith(undefined, {}), ['close 1008', 'none', 'terminate']);
+  assert.equal(await doneWith('unknown', {}), ['close 1008', 'none', 'terminate']);
+  assert.equal(await doneWith('unknown', { onRefused }), ['close 1008', 'none', 'terminate']);
+  assert.equal(await doneWith('kiosk-7', broken), ['close 1013', 'none', 'terminate']);
+  assert.equal(await doneWith('kiosk-8', {}), ['close 1013', 'none', 'terminate']);
 });
 
 test('a longer message than the option maxMessage is dropped, and the connection goes on', async () => {

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
+import { type HubClient, type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
@@ -53,13 +53,14 @@ const check = (pattern: string, what: string, body: () => Promise<void>) =>
   });
 
 const heard: string[] = [];
+const clients = new Map<string, HubClient>([
+  [ACCESS_KEY, { psk: derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID }) }],
+]);
 const options: HubServerOptions = {
   tls: { key: certificateKey, cert: certificate },
   nodeId: NODE_ID,
   staticKey: randomBytes(32),
-  clients: new Map([
-    [ACCESS_KEY, { psk: derivePsk({ crypto: nodeCrypto, password: PASSWORD, nodeId: NODE_ID }) }],
-  ]),
+  clients,
   answer(utterance) {
     heard.push(utterance);
     return `You said: ${utterance}`;
@@ -99,7 +100,7 @@ async function talk(): Promise<ClientLine> {
 check('XXpsk2', 'first contact with the example hub; 200 kB of JSON', async () => {
   const ready = await talk();
   assert.is(ready.pattern, 'XXpsk2');
-  assert.ok(options.clients.get(ACCESS_KEY)!.clientKey);
+  assert.ok(clients.get(ACCESS_KEY)!.clientKey);
 });
 
 check('KKpsk0', 'reconnect to the example hub; 200 kB of JSON', async () => {

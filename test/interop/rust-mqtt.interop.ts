@@ -1,6 +1,7 @@
 /** The Rust client from crates.io against the example hub over MQTT, with a broker in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
+import type { HubClient } from 'hub-protocol-client/hub';
+import { type MqttHub, serveHub } from 'hub-protocol-client/hub/mqtt';
 import mqtt, { type MqttClient } from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -16,7 +17,7 @@ const KIOSK = { username: 'kiosk', password: 'password of the kiosk' };
 const HUB = { username: 'hub', password: 'password of the hub' };
 
 const test = suite('the Rust client over MQTT');
-const clients: MqttHubOptions['clients'] = new Map([[KIOSK.username, { psk: PSK }]]);
+const clients = new Map<string, HubClient>([[KIOSK.username, { psk: PSK }]]);
 const staticKey = randomBytes(32);
 let broker: Broker;
 let hub: MqttHub;

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
+import type { HubClient } from 'hub-protocol-client/hub';
 import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
 
@@ -64,12 +65,15 @@ export async function closeAll(): Promise<void> {
   while (opened.length > 0) await opened.pop()!();
 }
 
+/** The options of a hub whose clients are in memory. */
+type StartedOptions = Omit<MqttHubOptions, 'clients'> & { clients: Map<string, HubClient> };
+
 /** Starts a hub at this broker that knows these clients. */
 export async function startHub(
   names: string[],
-  options: Partial<MqttHubOptions> = {},
-): Promise<MqttHub & MqttHubOptions> {
-  const all: MqttHubOptions = {
+  options: Partial<StartedOptions> = {},
+): Promise<MqttHub & StartedOptions> {
+  const all: StartedOptions = {
     broker: { url: `mqtts://localhost:${PORT}`, ca: CA, username: 'hub', password: accounts.get('hub')! },
     base: BASE,
     nodeId: NODE_ID,

@@ -124,12 +124,11 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
     return kiosk.events('ready')[0]!.pattern;
   };
   const talkOverWebSocket = async (): Promise<string> => {
-    const { nodeId, staticKey, clients, onPinned, answer, onEvent } = hub;
+    const { nodeId, staticKey, clients, answer, onEvent } = hub;
     const server = await serveHub({
       nodeId,
       staticKey,
       clients,
-      onPinned,
       answer,
       onEvent,
       tls: TLS,

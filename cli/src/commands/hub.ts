@@ -84,12 +84,18 @@ async function hub(args: Arguments): Promise<Result> {
     port,
     nodeId: NODE_ID,
     staticKey,
-    clients,
-    onPinned(accessKey) {
-      const { clientKey } = clients.get(accessKey)!;
-      stored = { ...stored!, clientKey: bytesToHex(clientKey!) };
-      writePrivate(path('hub.json'), JSON.stringify(stored), true);
-      say(`pinned the client with the key ${fingerprint(clientKey!)}`);
+    clients: {
+      get: (accessKey) => clients.get(accessKey),
+      pin(accessKey, clientKey) {
+        const client = clients.get(accessKey)!;
+        if (client.clientKey !== undefined) return bytesToHex(client.clientKey) === bytesToHex(clientKey);
+        const pinned = { ...stored!, clientKey: bytesToHex(clientKey) };
+        writePrivate(path('hub.json'), JSON.stringify(pinned), true);
+        client.clientKey = clientKey;
+        stored = pinned;
+        say(`pinned the client with the key ${fingerprint(clientKey)}`);
+        return true;
+      },
     },
     answer(utterance) {
       const answer = answerTo(utterance);
@@ -97,7 +103,6 @@ async function hub(args: Arguments): Promise<Result> {
       return answer;
     },
     onRefused({ code }, state) {
-      if (state === 'ready') return; // its key could not be stored, which `onFault` has said
       const remedy = `. To admit it, remove clientKey from ${path('hub.json')}, and start the hub again`;
       sayRefusal(`${reasonOf(code, state)}${code === 'client-key-changed' ? remedy : ''}`);
     },

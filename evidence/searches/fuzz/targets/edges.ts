@@ -3,13 +3,11 @@
  * events at the bridge, recordings that explain() reads, answers of an adapter that the judge reads. Nothing ends the process, and
  * nothing raw reaches a terminal.
  */
-import { EventEmitter } from 'node:events';
-import { serveSocket } from 'hub-protocol-client/hub';
-import type { WebSocket } from 'ws';
 import { CannotRun } from '../../../../cli/src/command.ts';
 import { toText } from '../../../../cli/src/commands/explain.ts';
 import { explain } from '../../../../cli/src/explain/explain.ts';
 import { readRecording } from '../../../../cli/src/explain/recording.ts';
+import { ServedConnection, share } from '../../../../client/src/hub-connection.ts';
 import { eventIn } from '../../../../examples/bridge/bridge.ts';
 import { AdapterError, parseResponse } from '../../../../judge/src/adapter.ts';
 import { printable } from '../../../../judge/src/printable.ts';
@@ -33,6 +31,7 @@ const CLIENT = {
   randomBytes,
   keyring: { staticKey: new Uint8Array(32).fill(1), psks: [{ nodeId: NODE_ID, key: PSK }] },
 };
+const CALLER = { is: 'known', accessKey: 'kiosk', client: { psk: PSK } } as const;
 /** What moves the cursor of a terminal, or turns its text around. */
 const RAW = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
@@ -63,46 +62,35 @@ function requestLine(random: Random): void {
   count('a request line', () => readAuthorization(random.oneIn(2) ? path : mutatedText(random, path)));
 }
 
-class FakeSocket extends EventEmitter {
-  readonly sent: (string | Uint8Array)[] = [];
-  isOver = false;
-
-  send(data: string | Uint8Array): void {
-    this.sent.push(data);
-  }
-
-  close(): void {
-    this.isOver = true;
-  }
-
-  terminate(): void {
-    this.isOver = true;
-  }
-}
-
 /** A client that holds the password, and says whatever it likes once the session is encrypted. */
 function client(random: Random): void {
-  const socket = new FakeSocket();
-  serveSocket(socket as unknown as WebSocket, 'kiosk', {
+  const shared = share({
     nodeId: NODE_ID,
     staticKey: HUB_STATIC,
-    clients: new Map([['kiosk', { psk: PSK }]]),
+    clients: new Map([['kiosk', CALLER.client]]),
     answer(utterance) {
       if (typeof utterance !== 'string') breach('an utterance is not a text');
       return utterance;
     },
     onFault: (error) => breach('a message of a client threw at the hub', error),
   });
+  const sent: (string | Uint8Array)[] = [];
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+  };
+  const write = (data: string | Uint8Array): void => void sent.push(data);
+  const hub = ServedConnection.of(CALLER, shared, { write, close: end, cut: end, unsent: () => 0 })!;
+  hub.start();
   const hello = random.oneIn(2) ? { session: { session_id: random.pick([1, 'mine', null, {}]) } } : undefined;
   const session = new ClientSession({ ...CLIENT, hello });
   const deliver = (data: string | Uint8Array): void => {
     tally.inputs++;
-    socket.emit('message', Buffer.from(data as string), typeof data !== 'string');
+    hub.receive(data);
   };
   const exchange = (): void => {
-    while (socket.sent.length > 0) {
-      for (const event of session.receive(socket.sent.shift()!))
-        if (event.type === 'transmit') deliver(event.data);
+    while (sent.length > 0) {
+      for (const event of session.receive(sent.shift()!)) if (event.type === 'transmit') deliver(event.data);
     }
   };
   exchange();
@@ -115,9 +103,9 @@ function client(random: Random): void {
     );
     if (sealed.error === undefined) sealed.value.forEach(deliver); // what is not JSON is not sent
     exchange();
-    if (socket.isOver) breach('the hub hung up on a client that broke no rule');
+    if (isOver) breach('the hub hung up on a client that broke no rule');
   }
-  socket.emit('close', 1000);
+  hub.closed(1000);
 }
 
 function said(random: Random): unknown {
