@@ -552,13 +552,13 @@ test('two devices with one access key at a broker say so, and each dials at most
     return { world, client, tells };
   });
   try {
-    while (clock.now < 24 * 3_600_000) {
+    while (clock.now < 8 * 3_600_000) {
       clock.runUntil(clock.now + 1000);
       await new Promise(setImmediate);
     }
     for (const { world, client, tells } of devices) {
-      assert.ok(world.dials > 100 && world.dials < 750, `${world.dials} dials`);
-      assert.ok(tells.length > 0 && tells.length < 5, `${tells.length} sentences`);
+      assert.ok(world.dials > 60 && world.dials < 260, `${world.dials} dials`);
+      assert.ok(tells.length > 0 && tells.length < 3, `${tells.length} sentences`);
       client.end();
     }
   } finally {

@@ -65,7 +65,7 @@ const FILLINGS: { readonly [name: string]: Filling } = {
   },
   async replies(hub, client, maxMemory) {
     const length = Math.min(maxMemory / 8 - 1000, 4 * MIB - 1000);
-    const count = often(maxMemory, length);
+    const count = often(maxMemory, 3 * length);
     for (let i = 0; i < count; i++) client.ask({ text: 'hi', sessionId: `s${i % 4}` }).catch(() => {});
     for (let i = 0; i < count; i++) {
       await until(() => hub.seen.envelopes.length > i || client.state !== 'ready');
@@ -88,8 +88,8 @@ const FILLINGS: { readonly [name: string]: Filling } = {
     }
     await settled(hub, client);
   },
-  async states(hub, client) {
-    for (let i = 0; i < 500; i++) {
+  async states(hub, client, maxMemory) {
+    for (let i = often(maxMemory, 60_000); i > 0; i--) {
       const context = { session: { session_id: `s${i}`, context: 'x'.repeat(60_000) } };
       hub.say({ msg_type: 'bus', payload: { type: 'x', data: {}, context } });
     }
@@ -232,7 +232,7 @@ for (const [name, fill] of Object.entries(OF_HUB)) {
   for (const mebibytes of SIZES) {
     test(`a hub with ${mebibytes} MiB holds no more of: ${name}`, async () => {
       const maxMemory = mebibytes * MIB;
-      const length = Math.min(maxMemory / 8, 4 * MIB);
+      const length = Math.min(maxMemory / 4, 4 * MIB);
       const names = Array.from({ length: often(maxMemory, length) }, (_, i) => `k${i}`);
       const known = new Map<string, HubClient>(names.map((accessKey) => [accessKey, { psk: PSK }]));
       const options = {

@@ -131,8 +131,8 @@ function changed(value: unknown, at: 'first' | 'last'): unknown {
 
 for (const at of ['first', 'last'] as const) {
   test(`every vector fails if the ${at} value of each response is wrong`, async () => {
-    // A PSK is the only value of its response, and the judge tries eight derivations for a wrong one.
-    for (const task of at === 'last' ? ALL.filter(({ type }) => type !== 'Psk') : ALL) {
+    // For a wrong PSK of the first vector the judge tries eight derivations.
+    for (const task of ALL.filter(({ type, test }) => type !== 'Psk' || test.tcId !== 1)) {
       const { result } = await runChanged(task, ({ id, redacted, refusal, ...response }) => ({
         // A refusal that the vector does not have is not compared.
         ...(changed({ ...response, ...(task.test.refusal && { refusal }) }, at) as Fields),
