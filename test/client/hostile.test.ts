@@ -366,6 +366,6 @@ test(`at an HTTPS server that is not a hub, the client ${BOUND}`, () =>
 test(`at a broker without a hub, the client ${BOUND}`, () => assertHarmless('/mqtt', broker));
 
 test('the worker that derives is stopped when the server goes away', () =>
-  assertHarmless('', () => webSocketServer([leave, leave, leave, leave]), 'worker'));
+  assertHarmless('', () => webSocketServer([leave, leave, leave]), 'worker'));
 
 test.run();

@@ -27,7 +27,7 @@ const CLASSICS = [
 ];
 
 /** How many to try at each place that takes an address: these, and others of each form below. */
-export const HOSTS: number = Number(process.env.FUZZ_RUNS ?? 150);
+export const HOSTS: number = Number(process.env.FUZZ_RUNS ?? 60);
 
 /** What hosts are made of. */
 const LABELS = ['hub', 'a', 'xn--', 'xn--a', '0x', '08', '256', '65536', '4294967296', '-', '_', '~'];
