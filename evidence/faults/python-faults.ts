@@ -22,11 +22,6 @@ export const PYTHON_FAULTS: readonly Fault[] = [
     'if pattern != "KKpsk0" or client_key is not None]',
     'if True]',
   ]),
-  fault('message-2-must-not-repeat-names', 'session', [
-    SESSION,
-    'elif what in ("message 1", "later message") and self.state == "awaiting-message-2":',
-    'elif what == "later message" and self.state == "awaiting-message-2":',
-  ]),
   fault('suites-by-case', 'select session', [
     PROTOCOL,
     'suites = [suite for suite in own_suites if suite in offered_suites]',

@@ -20,6 +20,8 @@ export interface Outcome {
   readonly defects: number;
   /** The first test that failed; empty if none did. */
   readonly first: string;
+  /** The tests that failed. */
+  readonly names: readonly string[];
   /** The titles of the groups in the report. */
   readonly titles: readonly string[];
   readonly seconds: number;
@@ -30,7 +32,7 @@ const ACCESS_KEY = 'kiosk-7~~~~~?????';
 
 /**
  * @param runsAll - runs every operation or scene, not only those of the fault
- * @param isSpecOnly - judges clients and hubs over a WebSocket, and clients over MQTT, without the choices
+ * @param isSpecOnly - judges without the choices; hubs over MQTT with them
  */
 export async function runFault(
   place: Place,
@@ -48,7 +50,14 @@ export async function runFault(
     const defects = verdicts.filter(({ result }) => result === 'defect').length;
     const titles = groupFailures(verdicts).map(({ title }) => title);
     const seconds = Math.round((performance.now() - start) / 100) / 10;
-    return { failed, defects, first, titles, seconds };
+    return {
+      failed,
+      defects,
+      first,
+      titles,
+      seconds,
+      names: failures.map(({ name, comment }) => `${name}, ${comment}`),
+    };
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -62,7 +71,7 @@ type Judge = (
 ) => Promise<Verdict[]>;
 
 const JUDGES: { readonly [place in Place]: Judge } = {
-  async library(fault, folder, only) {
+  async library(fault, folder, only, isSpecOnly) {
     const { createAdapter } = await import(
       await plantInLibrary('ports/typescript/adapter.ts', fault, folder)
     );
@@ -71,9 +80,9 @@ const JUDGES: { readonly [place in Place]: Judge } = {
       const fields = JSON.parse(JSON.stringify({ id: 1, ...request }));
       return JSON.parse(JSON.stringify(respond(fields)));
     };
-    return runVectors({ adapter: { send, stop: async () => {} }, only });
+    return runVectors({ adapter: { send, stop: async () => {} }, only, isSpecOnly });
   },
-  python: (fault, folder, only) => judgePython([plantInPython(fault, folder)], only),
+  python: (fault, folder, only, isSpecOnly) => judgePython([plantInPython(fault, folder)], only, isSpecOnly),
   async client(fault, folder, only, isSpecOnly) {
     const { startClient } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
     let stop = (): void => {};
@@ -130,11 +139,15 @@ const MQTT_PEERS = 'test/judge/mqtt-peers.ts';
 const MQTT_ACCESS_KEY = 'kiosk-7';
 const PATIENCE = { message: 1500, long: 60_000, silence: 500 };
 
-async function judgePython(args: string[], only: readonly string[] | undefined): Promise<Verdict[]> {
+async function judgePython(
+  args: string[],
+  only: readonly string[] | undefined,
+  isSpecOnly: boolean,
+): Promise<Verdict[]> {
   const program = [root('test/interop/python'), ...args];
   const adapter = new ProcessAdapter({ command: 'bash', args: program, timeout: 60_000, verbose: false });
   try {
-    return await runVectors({ adapter, only });
+    return await runVectors({ adapter, only, isSpecOnly });
   } finally {
     await adapter.stop();
   }

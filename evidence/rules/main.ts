@@ -6,7 +6,11 @@
  *     evidence/rules/run --every       all rules, and the further things that some of them say
  *     evidence/rules/run --only P-1,…  these rules, with all that they say
  *     evidence/rules/run --write       as --every; draws the tables of docs/evidence/rules.md
+ *     evidence/rules/run --choices 8   decides eight of the choices otherwise, by the hash of HEAD, each of which must pass with --spec-only
+ *     evidence/rules/run --choices all
  */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -24,8 +28,9 @@ import type { Fault, Patch } from '../faults/fault.ts';
 import { LIBRARY_FAULTS } from '../faults/library-faults.ts';
 import { CLIENT_FAULTS, HUB_FAULTS } from '../faults/live-faults.ts';
 import { MQTT_CLIENT_FAULTS } from '../faults/mqtt-faults.ts';
-import { plantInLibrary, temporaryFolder } from '../faults/plant.ts';
-import { type Place, runFault } from '../faults/run-fault.ts';
+import { plantInLibrary, root, temporaryFolder } from '../faults/plant.ts';
+import { type Place, type Outcome as PortOutcome, runFault } from '../faults/run-fault.ts';
+import { CHOICES, type Choice } from './choices.ts';
 
 /** The first test or scene that failed; empty if none did. */
 type Outcome = { readonly first: string };
@@ -38,6 +43,7 @@ interface Broken {
 
 const { values: options } = parseArgs({
   options: {
+    choices: { type: 'string' },
     every: { type: 'boolean' },
     only: { type: 'string' },
     write: { type: 'boolean' },
@@ -53,8 +59,47 @@ const tasks = rules.flatMap((rule) => {
   return all.flatMap((breakage): Broken[] => ('reason' in breakage ? [] : [{ rule, breakage }]));
 });
 
-if (isChild) serveTasks((index) => run(tasks[index]!));
-else await runAll();
+const choices = options.choices === undefined ? [] : chosenFrom(options.choices);
+
+if (isChild)
+  serveTasks((index) => (choices.length > 0 ? decideOtherwise(choices[index]!) : run(tasks[index]!)));
+else await (choices.length > 0 ? runChoices() : runAll());
+
+/** A rule that is a choice, and a port that decides otherwise. */
+type Otherwise = Required<Pick<Choice, 'rule' | 'fault'>>;
+
+/** All of them, or as many as a number says, in the order of their hashes with HEAD. */
+function chosenFrom(count: string): Otherwise[] {
+  const all = CHOICES.filter((choice): choice is Otherwise => choice.fault !== undefined);
+  if (only !== undefined) return all.filter(({ rule }) => only.includes(rule));
+  if (count === 'all') return all;
+  const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root(''), encoding: 'utf8' });
+  const hashOf = ({ rule, fault }: Otherwise): string =>
+    createHash('sha256').update(`${head}${rule}${fault.name}`).digest('hex');
+  return all.sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)).slice(0, Number(count));
+}
+
+function decideOtherwise({ fault }: Otherwise): Promise<PortOutcome> {
+  return runFault(fault.patches[0]![0].endsWith('.py') ? 'python' : 'library', fault, false, true);
+}
+
+async function runChoices(): Promise<void> {
+  let refused = 0;
+  await runInChildren<PortOutcome>(fileURLToPath(import.meta.url), choices.length, (index, outcome) => {
+    const { rule, fault } = choices[index]!;
+    const names = typeof outcome === 'string' ? [outcome] : outcome.names;
+    const isFree = names.length === 0 && typeof outcome !== 'string' && outcome.defects === 0;
+    if (!isFree) refused++;
+    const said = isFree ? 'free' : `REFUSED by ${names.length}: ${names.slice(0, 5).join('; ')}`;
+    console.log(`${rule.padEnd(6)} a port that ${fault.name}: ${said}`);
+  });
+  console.log(
+    `\n${choices.length} ports that decide otherwise: ${choices.length - refused} pass with --spec-only`,
+  );
+  for (const { rule, reason } of CHOICES)
+    if (reason !== undefined) console.log(`${rule.padEnd(6)} invisible: ${reason}`);
+  if (refused > 0) process.exitCode = 1;
+}
 
 function breakageOf(id: string): Breakage {
   return RULE_FAULTS[id]!;

@@ -1,4 +1,5 @@
 /** Everything that the judge and the commands import from the library, including internals. No other file of theirs does. */
+export { decodeBinary } from '../../src/binary/binary-message.ts';
 export {
   bytesToBase64,
   bytesToHex,

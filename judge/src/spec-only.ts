@@ -21,22 +21,17 @@ const isDemanded = (event: Fields | null): boolean => !CHOSEN_EVENTS.includes(St
 
 /**
  * The part of a vector that the protocol demands.
- * @returns the vector; `comparesJson` if the text of a message may be written in another way
+ * @returns the vector; with `isSpecOnly` if the JSON and the choices in it may be written in another way
  */
 export function demandedOf(test: Vector): Vector {
   if (Array.isArray(test.steps) && test.steps.some((step: Fields) => step.events !== undefined)) {
     const isHub = test.steps[0].role === 'hub';
     const steps = test.steps.map((step: Fields) =>
       Array.isArray(step.events)
-        ? {
-            ...step,
-            events: step.events
-              .filter((event) => isDemanded(event) && !(mayIgnore(test) && event?.type === 'close'))
-              .map((event) => withoutAdvice(event, isHub)),
-          }
+        ? { ...step, events: demandedEvents(step.events, test).map((event) => withoutAdvice(event, isHub)) }
         : step,
     );
-    return { ...test, steps, comparesJson: true };
+    return { ...test, steps, isSpecOnly: true };
   }
   if (Array.isArray(test.results) && (test.messages ?? test.plaintexts) !== undefined) {
     // A CipherState may or may not continue after a failure; a session must not.
@@ -47,39 +42,77 @@ export function demandedOf(test: Vector): Vector {
   }
   if (test.frames !== undefined && Array.isArray(test.events))
     return { ...test, events: test.events.filter(isDemanded) };
-  return test;
+  return { ...test, ...withoutFlags(test, test), isSpecOnly: true };
 }
 
 /** A `close` event without its code, except the 1008 of a hub whose handshake failed, which the protocol names. */
 function withoutAdvice({ code, ...event }: Fields, isHub: boolean): Fields {
-  return code === undefined || (isHub && code === 1008)
-    ? { ...event, ...(code !== undefined && { code }) }
-    : event;
+  return { ...event, ...(code !== undefined && isHub && code === 1008 && { code }) };
 }
 
-/**
- * A response without the parts that the protocol leaves open: a refusal has no code, some events are missing, a client may
- * send message 3 before it compares the pin, and either side may ignore an envelope of another type.
- */
-export function withoutChoices(response: Fields, test: Pick<Vector, 'error'>): Fields {
-  const plain = withoutCode(response);
+/** A response without the parts that the protocol leaves open. A refusal has no code. */
+export function withoutChoices(response: Fields, test: Vector): Fields {
+  const plain = withoutFlags(withoutCode(response), test);
   const { events, results } = plain;
-  const closes = Array.isArray(events) && events.some((event) => event?.type === 'close');
-  const comparesLate = closes && test.error === 'hub-key-changed';
-  const isCompared = (event: Fields | null): boolean =>
-    isDemanded(event) &&
-    !(comparesLate && event?.type === 'transmit') &&
-    !(mayIgnore(test) && event?.type === 'close');
   return {
     ...plain,
-    ...(Array.isArray(events) && { events: events.filter(isCompared).map(withoutCode) }),
+    ...(Array.isArray(events) && { events: demandedEvents(events, test).map(withoutCode) }),
     ...(Array.isArray(results) && { results: results.map(withoutCode) }),
   };
 }
 
-/** Whether an envelope may be ignored or end the connection. Nobody may take it for another type. */
-function mayIgnore({ error }: Pick<Vector, 'error'>): boolean {
-  return error === 'unexpected-message';
+/**
+ * What the protocol demands of the events of a step, expected or returned. A client may send message 3 before it compares or stores
+ * a pin, and either side may ignore an envelope of another type, and tell its peer why it closes. A hub may be ready at message 1 of
+ * KKpsk0, and deliver the client's HELLO as a message, too.
+ */
+function demandedEvents(all: readonly (Fields | null)[], { steps, error }: Vector): Fields[] {
+  const isHub = steps?.[0].role === 'hub';
+  const closes = all.some((event) => event?.type === 'close');
+  const greets = all.some((event) => event?.type === 'hello');
+  const isLeftOpen = ({ type, text, pattern }: Fields): boolean =>
+    (type === 'transmit' && closes && (error === 'hub-key-changed' || !isHandshake(text))) ||
+    (type === 'close' && error === 'unexpected-message') ||
+    (isHub && ((type === 'ready' && pattern === 'KKpsk0') || (type === 'message' && greets)));
+  const events = all
+    .map((event) => Object(event) as Fields)
+    .filter((event) => isDemanded(event) && !isLeftOpen(event));
+  const isPin = ({ type }: Fields): boolean => type === 'pin';
+  return [...events.filter(isPin), ...events.filter((event) => !isPin(event))].map((event) => {
+    if (event.type === 'ready') return { ...event, encoding: undefined };
+    return isHub || event.type !== 'transmit' || event.text === undefined
+      ? event
+      : { ...event, text: withoutAnnouncement(event.text) };
+  });
+}
+
+function isHandshake(text: unknown): boolean {
+  return text === undefined || envelopeIn(text)?.msg_type === 'shake';
+}
+
+/** The HELLO in clear with which a client announces itself over MQTT, whose payload no hub reads. Other text is unchanged. */
+function withoutAnnouncement(text: unknown): unknown {
+  const envelope = envelopeIn(text);
+  if (envelope?.msg_type !== 'hello' || typeof envelope.payload !== 'object') return text;
+  return JSON.stringify({ ...envelope, payload: {} });
+}
+
+function envelopeIn(text: unknown): Fields | undefined {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** An identity as read, without the flags of protocols that were not issued: the protocol names no defaults. */
+function withoutFlags({ identity, ...fields }: Fields, { text }: Vector): Fields {
+  if (identity === undefined) return fields;
+  const { protocols, ...read } = Object(identity) as Fields;
+  const isIssued = (name: string): boolean =>
+    new RegExp(`"${name}?":(?:\\{[^}]*"enabled":)?(?:true|false)`).test(text);
+  const flags = Object.entries(Object(protocols)).filter(([name]) => isIssued(name));
+  return { ...fields, identity: { ...read, protocols: Object.fromEntries(flags) } };
 }
 
 /** An implementation refuses in its own words. */

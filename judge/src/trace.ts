@@ -8,6 +8,7 @@ import { dhKeysWith, NoiseWithMistake, preMessagesWith, type Side } from './mist
 import {
   buildPrologue,
   bytesToHex,
+  bytesToUtf8,
   cipherNameOf,
   hexToBytes,
   type JsonObject,
@@ -45,6 +46,8 @@ export interface Step {
   readonly made: string;
   readonly isCall: boolean;
   readonly fields: { readonly [field: string]: string };
+  /** What was opened before. */
+  readonly plaintext?: Uint8Array;
 }
 
 const TAG = 16;
@@ -56,6 +59,8 @@ const CALL = ['k', 'nonce', 'ad'];
 /** Values that are long enough to know another one by. */
 const NAMED = ['h', 'ck', 'k'];
 const COMPUTED = ['prologue', 'h', 'ck', 'k', 'n', 'send', 'receive'];
+
+const NO_BYTES = new Uint8Array(0);
 
 const bytes = (hex: string): Uint8Array => hexToBytes(hex)!;
 
@@ -135,7 +140,9 @@ class Walk {
     const { h, k, n } = this.#noise.state;
     this.#call(where, k!, n!, h!);
     const plaintext = this.#noise.decryptAndHash(sealed);
-    if (plaintext !== undefined) this.#compute(where, 'MixHash(the ciphertext with its tag)');
+    const made = 'MixHash(the ciphertext with its tag)';
+    if (plaintext !== undefined)
+      this.steps.push({ where, made, isCall: false, fields: this.#noise.state, plaintext });
     return plaintext;
   }
 
@@ -175,8 +182,8 @@ export function seenIn(test: Vector, request: Fields): Seen | undefined {
 /** The handshake of a session, from the envelopes that it gets and those that it has to write. */
 function seenInSession([open, ...steps]: readonly Fields[]): Seen | undefined {
   const isHub = open!.role === 'hub';
-  const envelopes = steps.flatMap(({ text, events = [] }) => [
-    { isHubs: !isHub, ...envelopeIn(text) },
+  const envelopes = steps.flatMap(({ text, bytes: hex, events = [] }) => [
+    { isHubs: !isHub, ...envelopeIn(text ?? bytesToUtf8(hexToBytes(`${hex}`) ?? NO_BYTES)) },
     ...(events as Fields[]).map((event) => ({ isHubs: isHub, ...envelopeIn(event.text) })),
   ]);
   let [hello, offer, chosen]: (JsonObject | undefined)[] = [];
@@ -220,7 +227,8 @@ interface Envelope {
 
 function envelopeIn(text: unknown): Envelope {
   try {
-    const { msg_type: type, payload } = parseJson(String(text)) as { [field: string]: JsonObject };
+    const { msg_type, payload } = parseJson(String(text)) as { [field: string]: JsonObject };
+    const type = (msg_type as unknown) === 'handshake' ? 'shake' : msg_type;
     return { type, payload: payload!, noise: payload!.noise as JsonObject | undefined };
   } catch {
     return {};

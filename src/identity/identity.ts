@@ -18,7 +18,7 @@ export interface Endpoints {
 export interface Protocols {
   /** WebSocket, with or without TLS (default true). */
   readonly wss: boolean;
-  /** HTTP, with or without TLS (default false). */
+  /** HTTP, with or without TLS (default: true if `dataPlaneEndpoints` has an address for it). */
   readonly https: boolean;
   /** MQTT (default: true if the identity has an `mqtt` object with the broker's credentials). */
   readonly mqtt: boolean;

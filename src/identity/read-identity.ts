@@ -8,7 +8,7 @@ import { assertNotFull } from '../memory.ts';
 import { type Mqtt, readMqtt } from '../mqtt-topics/mqtt.ts';
 import { JsonNumber, type JsonObject, setField } from '../wire/json.ts';
 import { parseJson } from '../wire/parse-json.ts';
-import type { Endpoints, Identity, Protocols } from './identity.ts';
+import type { Endpoints, Identity } from './identity.ts';
 
 const DEFAULT_PORT = 5679;
 
@@ -51,7 +51,11 @@ export function readIdentity(input: unknown): Identity {
     defaultPort: fields.integer(IDENTITY.defaultPort, 1, 65535) ?? DEFAULT_PORT,
     defaultPath: fields.string(IDENTITY.defaultPath) ?? '',
     dataPlaneEndpoints,
-    protocols: protocols(protocolFields, mqtt !== undefined),
+    protocols: {
+      wss: protocolFields.enabled(PROTOCOLS.wss) ?? true,
+      https: protocolFields.enabled(PROTOCOLS.https) ?? address(dataPlaneEndpoints.https) !== undefined,
+      mqtt: protocolFields.enabled(PROTOCOLS.mqtt) ?? mqtt !== undefined,
+    },
     mqtt,
     aiDisclosure: disclosure(fields),
   });
@@ -97,14 +101,6 @@ function present<T extends object>(fields: { [Name in keyof T]: T[Name] | undefi
 
 function inObject(names: Names, inside: readonly string[]): string[] {
   return inside.map((name) => `${currentName(names)}.${name}`);
-}
-
-function protocols(fields: IssuedFields, hasBroker: boolean): Protocols {
-  return {
-    wss: fields.enabled(PROTOCOLS.wss) ?? true,
-    https: fields.enabled(PROTOCOLS.https) ?? false,
-    mqtt: fields.enabled(PROTOCOLS.mqtt) ?? hasBroker,
-  };
 }
 
 /** `mqtt.endpoint`, else `data_plane_endpoints.mqtt`; `undefined` if neither was issued. */

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { CHOICES } from '../../evidence/rules/choices.ts';
 import { CHECKS } from '../../judge/src/checks/checks.ts';
 import { readVectorFile, type VectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { authorizedUrl } from '../../src/index.ts';
@@ -111,6 +112,11 @@ test('every rule of the protocol has a fault that breaks it, or a reason why the
   const strangers = Object.keys(RULE_FAULTS).filter((id) => !RULES.some((rule) => rule.id === id));
   const spared = RULES.filter(({ id, mark }) => mark !== 'choice' && RULE_FAULTS[id] === undefined);
   assert.equal([...strangers, ...spared], []);
+});
+
+test('every choice has a port that decides otherwise, or a reason why no operation shows one', () => {
+  const ids = RULES.filter(({ mark }) => mark === 'choice').map(({ id }) => id);
+  assert.equal([...new Set(CHOICES.map(({ rule }) => rule))].sort(), ids.sort());
 });
 
 test('every further fault belongs to a rule that a fault breaks', () => {

@@ -11,6 +11,7 @@ import { root } from '../../evidence/faults/plant.ts';
 import { PYTHON_FAULTS } from '../../evidence/faults/python-faults.ts';
 import { mutated } from '../../evidence/mutation/mutants.ts';
 import { AREAS, isMutated, keyOf, readSurvivors } from '../../evidence/mutation/survivors.ts';
+import { CHOICES } from '../../evidence/rules/choices.ts';
 import { HOSTILE_FAULTS } from '../../evidence/searches/hostile/faults.ts';
 import type { Breakage } from '../judge/faults/breakage.ts';
 import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
@@ -34,6 +35,7 @@ const all: { name: string; patches: readonly Patch[] }[] = [
   ...breakages.flatMap((breakage: Breakage) =>
     'patches' in breakage ? [{ name: breakage.what, patches: breakage.patches }] : [],
   ),
+  ...CHOICES.flatMap(({ fault }) => fault ?? []),
 ];
 
 test('each patch finds its text exactly once in the sources', () => {

@@ -62,7 +62,7 @@ test('shows every field of an identity that is not secret', () => {
       https: 'https://[redacted]@hub.example:5679/?[redacted]',
       mqtt: 'mqtts://[redacted]@broker.example',
     },
-    protocols: { wss: true, https: false, mqtt: true },
+    protocols: { wss: true, https: true, mqtt: true },
     mqtt: {
       endpoint: 'mqtts://[redacted]@broker.example:8883',
       username: '[redacted]',

@@ -1,10 +1,7 @@
 /** What --spec-only leaves out: choices of this library, and nothing that the protocol demands. */
-import { rmSync } from 'node:fs';
 import { nodeCrypto } from 'hub-protocol/node';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Patch } from '../../evidence/faults/fault.ts';
-import { plantInLibrary, temporaryFolder } from '../../evidence/faults/plant.ts';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { listTasks, runVector, runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
@@ -169,121 +166,5 @@ test('takes a HANDSHAKE with all eight fields, as HiveMind writes it, and no HEL
   assert.is(await failedOf('shake', (envelope) => ({ ...envelope, ...nulls })), 0);
   assert.ok((await failedOf('hello', four)) > 0);
 });
-
-/** Files in which a port may decide otherwise. */
-const CHANNEL = 'src/session/channel.ts';
-const CLIENT = 'src/session/client-handshake.ts';
-const LIMITS = 'src/limits.ts';
-
-const IS_UNKNOWN = "if (row.repeat === undefined || input === 'other') throw unexpected(input, this.state);";
-const CAP = 'export const MAX_ENVELOPE: number = 256 * 1024;';
-
-/** What a port may decide otherwise, by the rules that are choices, and the operations that show it. */
-const VARIANTS: readonly (readonly [what: string, operations: string, ...patches: Patch[]])[] = [
-  [
-    'ignores other envelopes during the handshake',
-    'session',
-    [
-      CHANNEL,
-      IS_UNKNOWN,
-      "if (row.repeat === undefined && input !== 'other') throw unexpected(input, this.state);",
-    ],
-  ],
-  [
-    'ignores a HANDSHAKE before HELLO',
-    'session',
-    [CHANNEL, IS_UNKNOWN, `if (this.state !== 'awaiting-hello' || input === 'other') ${IS_UNKNOWN}`],
-  ],
-  [
-    'compares the pin after message 3',
-    'session',
-    [
-      CLIENT,
-      'throw errors.hubKeyChanged(nodeId, copyBytes(pin), copyBytes(key), fingerprint);',
-      'this.late = errors.hubKeyChanged(nodeId, copyBytes(pin), copyBytes(key), fingerprint);\n      return;',
-    ],
-    [
-      CLIENT,
-      '      this.sendNoise({ msg: bytesToHex(message) });\n',
-      '      this.sendNoise({ msg: bytesToHex(message) });\n      if (this.late) throw this.late;\n',
-    ],
-  ],
-  [
-    'reads no number from a string, and no flag from a word',
-    'identity endpoint broker topics',
-    [
-      'src/issued/fields.ts',
-      "typeof value === 'string' && String(Number(value)) === value ? Number(value) : value",
-      'value',
-    ],
-    [
-      'src/issued/fields.ts',
-      "typeof value === 'object' ? '' : String(value).toLowerCase()",
-      "typeof value === 'boolean' ? String(value) : ''",
-    ],
-  ],
-  [
-    'trims an address before it is authorized',
-    'authorization',
-    [
-      'src/identity/authorized-url.ts',
-      'const parts = splitUrl(url);',
-      'url = url.trim();\n  const parts = splitUrl(url);',
-    ],
-  ],
-  [
-    'takes messages of at most 1 MiB',
-    'reassemble session',
-    [LIMITS, 'MAX_MESSAGE: number = 32 * 1024 * 1024;', 'MAX_MESSAGE: number = 1024 * 1024;'],
-  ],
-  ['takes envelopes of at most 4 KiB', 'session', [LIMITS, CAP, CAP.replace('256', '4')]],
-  ['takes envelopes of at most 8 KiB', 'session', [LIMITS, CAP, CAP.replace('256', '8')]],
-  [
-    'takes JSON of at most 8 levels',
-    'canonical-json prologue session',
-    [LIMITS, 'MAX_JSON_DEPTH: number = 64;', 'MAX_JSON_DEPTH: number = 8;'],
-  ],
-  [
-    'ends the session at JSON that is not UTF-8',
-    'reassemble session',
-    [
-      'src/wire/frame-joiner.ts',
-      "if (text === undefined) return { type: 'dropped', kind: 'json', bytes: length, reason: 'not-utf8' };",
-      'if (text === undefined) throw errors.emptyPlaintext();',
-    ],
-  ],
-  [
-    'ends the session at a repeated HANDSHAKE',
-    'session',
-    [
-      CHANNEL,
-      IS_UNKNOWN,
-      "if (row.repeat === undefined || input !== 'hello') throw unexpected(input, this.state);",
-    ],
-    [CHANNEL, "if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;", ''],
-  ],
-];
-
-for (const [what, operations, ...patches] of VARIANTS) {
-  test(`a port that ${what} passes with --spec-only`, async () => {
-    const folder = temporaryFolder();
-    try {
-      const planted = await plantInLibrary('ports/typescript/adapter.ts', { patches }, folder);
-      const answer = (await import(planted)).createAdapter(nodeCrypto);
-      const adapter = {
-        send: async (request: Fields) => answer({ id: 1, ...request }),
-        stop: async () => {},
-      };
-      const names: string[] = [];
-      for (const task of listTasks(operations.split(' '), true)) {
-        const { result, name, comment } = await runVector(task, adapter, true);
-        if (result === 'failed') names.push(`${name}: ${comment}`);
-      }
-      assert.equal(names, []);
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-  });
-}
 
 test.run();

@@ -28,7 +28,6 @@ NO_URLS = [
     *["hub.example", "hub.example:443", "//hub.example", "wss:hub.example", "wss:/hub.example", "://hub.example"],
     *["wss//hub.example", "wss://", "wss:///path", "wss://?query", "wss://#fragment"],
     *[f"{scheme}://hub.example/" for scheme in ["https", "http", "mqtts", "mqtt", "wsss", "ftp"]],
-    *["wss://hub.example/#a", "wss://hub.example/?x=1#a"],
 ]
 
 

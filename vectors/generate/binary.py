@@ -244,7 +244,6 @@ def decoding():
         ("nothing", b""),
         ("half an object", b'{"a":'),
         ("two objects", b"{}{}"),
-        ("a byte order mark", b"\xef\xbb\xbf{}"),
         ("no JSON", b"\x00\x01\x02"),
     ]:
         yield refused(f"a payload of {comment}", ["NotJson"], "bad-json", plain(b"{}", payload))

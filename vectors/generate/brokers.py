@@ -32,7 +32,6 @@ URLS = [
     ("mqtts://broker.example/", "mqtts://broker.example", "broker.example", 8883),
     ("mqtts://broker.example/mqtt", "mqtts://broker.example", "broker.example", 8883),
     ("ssl://broker.example:8884/a/b/", "ssl://broker.example:8884", "broker.example", 8884),
-    ("mqtts://Broker.Example", "mqtts://Broker.Example", "Broker.Example", 8883),
     ("mqtts://my_broker~1.example", "mqtts://my_broker~1.example", "my_broker~1.example", 8883),
     ("wss://broker.example/", "wss://broker.example", "broker.example", 443),
     ("wss://broker.example/mqtt", "wss://broker.example/mqtt", "broker.example", 443),

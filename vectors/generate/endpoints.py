@@ -74,6 +74,7 @@ def preferences():
         refuses("none supported", "Preference", everything, supported=[]),
         refuses("https alone supported, without an address", "Preference", with_address("wss"), supported=["https"]),
         chooses("wss on by default", "Preference", {"data_plane_endpoints": ENDPOINTS, "mqtt": BROKER}, *wss),
+        chooses("https on with an address", "Preference", {"data_plane_endpoints": {"https": https[1]}, "mqtt": BROKER}, *https),
         chooses("mqtt on with credentials", "Preference", {"mqtt": BROKER}, *mqtt),
         refuses("mqtt switched off, with credentials", "Preference", {"mqtt": BROKER, "protocols": {"mqtt": False}}),
         refuses("nothing but the credentials", "Preference", {}),

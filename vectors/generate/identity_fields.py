@@ -200,16 +200,11 @@ def disclosures():
 def absences():
     groups = {"data_plane_endpoints": None, "protocols": None, "mqtt": None, "ai_disclosure": None}
     inside = {"protocols": {"wss": None, "https": {"enabled": None}}, "endpoints": {"wss": None}}
-    key = {"access_key": None, "key": ACCESS_KEY, "password": PASSWORD}
     flag = "NullIsAbsent"
     return [
         adds("null for every optional field", flag, {**nulls("identity", VALUES), **groups}),
         adds("null inside of objects", flag, inside),
         adds_broker("null under mqtt", flag, nulls("mqtt", BROKER_VALUES)),
-        adds(
-            "null under one name, a value under another", flag, {"site_id": None, "site": "kitchen"}, siteId="kitchen"
-        ),
-        reads("null for the access key under one name, a value under another", flag, key),
     ]
 
 

@@ -37,7 +37,7 @@ def urls():
     """Credentials in URLs, in every field that can have one."""
 
     def at(name, url, found):
-        return adds(f"{name}: {url}", "Redaction", {"endpoints": {name: url}}, found, dataPlaneEndpoints={name: url})
+        return adds(f"{name}: {url}", "Redaction", {"data_plane_endpoints": {name: url}}, found, dataPlaneEndpoints={name: url})
 
     user, password, first, second = "url-user", "url-password", "url-first", "url-second"
     master = f"wss://{user}:{password}@hub.example"
@@ -71,7 +71,7 @@ def spelled():
         read = {"dataPlaneEndpoints": {"wss": url}}
         tests += [
             adds(f"default_path: {path}", flag, {"default_path": path}, [spelling], defaultPath=path),
-            adds(f"wss: {url}", flag, {"endpoints": {"wss": url}}, [spelling], **read),
+            adds(f"wss: {url}", flag, {"data_plane_endpoints": {"wss": url}}, [spelling], **read),
             adds(f"site_id: {spelling}", flag, {"site_id": spelling}, [spelling], siteId=spelling),
         ]
     return tests
@@ -104,6 +104,6 @@ def everything():
         siteId="kitchen",
         defaultMaster=master,
         dataPlaneEndpoints=endpoints,
-        protocols=WITH_BROKER,
+        protocols={**WITH_BROKER, "https": True},
         mqtt={**READ_BROKER, **READ_TOPICS, "endpoint": broker},
     )

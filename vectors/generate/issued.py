@@ -37,6 +37,8 @@ def reads(comment, flag, issued, read=READ, further_secrets=()):
 
 def adds(comment, flag, issued, further_secrets=(), **read):
     """An identity with further fields, and what these add to what is read."""
+    if "https" in read.get("dataPlaneEndpoints", {}):
+        read = {"protocols": {**READ["protocols"], "https": True}, **read}
     return reads(comment, flag, {**ISSUED, **issued}, {**READ, **read}, further_secrets)
 
 

@@ -34,11 +34,11 @@ NAME = NAMES[0]
 HELLO = {"node_id": "hub"}
 OFFER = {"max_protocol_version": 3, "noise": {"patterns": ["XXpsk2"], "suites": [CHACHAPOLY]}}
 PEM = "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----\n"
-STRANGE_HELLO = {"node_id": "h\xfcb \U0001f3e0", "\ue000": 1.0, "\U0001f600": 12345678901234567890, "__proto__": None}
+STRANGE_HELLO = {"node_id": "h\xfcb \U0001f3e0", "\ue000": 1.5, "\U0001f600": 1234567890, "__proto__": None}
 STRANGE_OFFER = {
     "max_protocol_version": 3,
     "noise": {"suites": [CHACHAPOLY, AESGCM], "patterns": ["XXpsk2", "KKpsk0"]},
-    "x": 0.10,
+    "x": 0.25,
 }
 OTHER_SCRIPTS = {"node_id": "ハブ\U0001f3e0", "ハ": 1, "\U0001f3e0": 2, "\uf8ff": 3}
 TODAY = {"pubkey": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n", "peer": "pos::127.0.0.1", "node_id": PEM}

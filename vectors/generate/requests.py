@@ -192,4 +192,4 @@ def build():
         *reply_recorded.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
-    files.write("requests", description, NOTES, groups, ["RequestScheduler", "Sessions"])
+    files.write("requests", description, NOTES, groups, ["Closed", "RequestScheduler", "Sessions"])

@@ -173,6 +173,14 @@ def connected_hub(comment, flags, **options):
     return Hub(comment, flags, **options).connect()
 
 
+def is_choice(test):
+    """Clients that are told which pattern to use, or to keep a suspect pin."""
+    opening = test["steps"][0]
+    keeps_pin = opening.get("onKkFailure") == "keep-pin" or opening.get("trust") == "pinned-only"
+    is_told = opening["role"] == "client" and "patterns" in opening
+    return is_told or (keeps_pin and test["result"] == "invalid")
+
+
 def group(role, pattern, suite, *parts):
     tests = [test for part in parts for test in part]
     return files.group("Session", SOURCE, tests, role=role, pattern=pattern, suite=suite)
@@ -239,4 +247,4 @@ def build():
         group("hub", "KKpsk0", AESGCM, hub.connections("KKpsk0", AESGCM)),
     ]
     description = "Whole connections, message by message: what a client or a hub does with each."
-    files.write("session", description, NOTES, groups)
+    files.write("session", description, NOTES, groups, ["EmptyMessage", "SessionId"], is_choice)

@@ -95,7 +95,7 @@ def greetings():
     def greeted(comment, payload):
         return hub(comment).greet(envelope("hello", payload)).hear("{}").end()
 
-    further = {**GREETING_PAYLOAD, "session": {"session_id": "s-1", "x": 1.0}, "x-vendor": [{"__proto__": 1}]}
+    further = {**GREETING_PAYLOAD, "session": {"session_id": "s-1", "x": 1.5}, "x-vendor": [{"__proto__": 1}]}
     chunks = frame(2, GREETING[:20].encode()), frame(5, GREETING[20:].encode())
     tests = [
         hub("HELLO in two chunks").receive_frames(*chunks).hear("{}").end(),

@@ -18,7 +18,8 @@ def messages(connected):
     smile, empty = "\U0001f600".encode(), ["EmptyMessage"]
     tests = [
         script("messages both ways").hear(BUS).send(BUS).hear(b"\x00\xff").send(b"\xff\x00").hear(BUS).send("{}").end(),
-        script("empty messages both ways", "EmptyMessage").hear("", b"").send(b"").send("").hear("{}").end(),
+        script("empty JSON both ways", "EmptyMessage").hear("").send("").hear("{}").end(),
+        script("empty messages both ways").hear(b"").send(b"").hear("{}").end(),
         sealed_like_json(connected).hear("{}").end(),
         chunks("a JSON message in three chunks", frame(2, b'{"a"'), frame(4, b":"), frame(5, b"1}")),
         chunks("a binary message in two chunks", frame(3, b"\x01\x02"), frame(5, b"\x03")),

@@ -73,11 +73,7 @@ HASHED_KEYS = [KEY, "cl\xe9 \U0001f511", "a+b", "k" * 55, "k" * 56, "k" * 64]
 
 def derived():
     """The current layout."""
-    read = {**BROKER, "accessKey": KEY, "tls": True, "qos": 1, "hashTopics": False, "topicPrefix": PREFIX}
     tests = [today(comment, "Derived", settings, prefix) for comment, settings, prefix in UNDER_PREFIX]
-    tests.append(
-        derives("as read from an identity", "Derived", read, f"{PREFIX}/in", f"{PREFIX}/out", f"{PREFIX}/status")
-    )
     tests += [today(f"prefix {json.dumps(text)}", "Trimmed", {"topic_prefix": text}, PREFIX) for text in SPELLED]
     return tests
 
