@@ -23,6 +23,7 @@ const nodeModule = process.getBuiltinModule('node:crypto');
 const {
   createCipheriv,
   createDecipheriv,
+  createHash,
   createHmac,
   createPrivateKey,
   createPublicKey,
@@ -190,14 +191,34 @@ export function importKey(privateKey: Uint8Array): KeyPair {
   return { publicKey: publicKeyOf(own), sharedSecret: (publicKey) => sharedSecret(own, publicKey) };
 }
 
-/**
- * The length up to which ChaCha20-Poly1305 in JavaScript takes less time than OpenSSL's, whose calls cost 5 to 10 µs
- * however short the message is. They break even near 800 bytes in Node 20 and 22, and near 1,000 in Node 26 and Deno.
- * In Node 24 the calls cost 20 µs, and they break even near 4,000 bytes.
- */
-const SHORT = process.versions.node.startsWith('24.') ? 3072 : 640;
-
 const WITH_TAG = { authTagLength: TAG_LENGTH };
+
+/** The least time of several tries, in milliseconds. */
+function leastTime(run: () => void): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 12; i++) {
+    const began = performance.now();
+    for (let j = 0; j < 4; j++) run();
+    least = Math.min(least, performance.now() - began);
+  }
+  return least;
+}
+
+let short: number | undefined;
+
+/**
+ * The length up to which ChaCha20-Poly1305 in JavaScript takes less time than OpenSSL's. To start a cipher takes some releases of OpenSSL 1 to 2 µs,
+ * about as long as a hash, and others 11 to 14 µs: so it is measured once, in less than a millisecond.
+ */
+function shortLength(): number {
+  if (short === undefined) {
+    const [key, nonce] = [new Uint8Array(KEY_LENGTH), new Uint8Array(12)];
+    const start = leastTime(() => createCipheriv('chacha20-poly1305', key, nonce, WITH_TAG));
+    const hashing = leastTime(() => createHash('sha256').update(nonce).digest());
+    short = start > 2.8 * hashing ? 3072 : 640; // 4.5 to 5.6 times, or 1.2 to 1.8
+  }
+  return short;
+}
 
 /** A cipher of OpenSSL under a key. A class, since a session has two of them, and closures take memory in each. */
 class OpenSslCipher implements Cipher {
@@ -294,7 +315,9 @@ export const nodeCrypto: CryptoProvider = {
     importKey,
   },
   ciphers: {
-    ChaChaPoly: hasChaChaPoly ? (key) => new OpenSslCipher('chacha20-poly1305', SHORT, key) : jsChaChaPoly,
+    ChaChaPoly: hasChaChaPoly
+      ? (key) => new OpenSslCipher('chacha20-poly1305', shortLength(), key)
+      : jsChaChaPoly,
     AESGCM: (key) => new OpenSslCipher('aes-256-gcm', -1, key),
   },
   blake2b,
