@@ -19,7 +19,7 @@ const PASSWORD = 'correct horse battery staple';
 const DERIVATION = 'derives the pre-shared key: argon2id, 3 passes over 64 MiB';
 const timeline = new Timeline();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-demo-'));
-const tls = await localhostCertificate();
+const { ca, ...tls } = await localhostCertificate();
 const staticKey = randomBytes(32);
 let question: AskEvent | undefined; // the last question to a person
 
@@ -47,7 +47,7 @@ function connect(accessKey: string, options: { password?: string; psk?: Uint8Arr
       data_plane_endpoints: { wss: hub.url },
     }),
     keyring,
-    ca: tls.ca,
+    ca,
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
     policy: { basePause: 400, maxPause: 1500, onKkFailure: 'keep-pin' }, // milliseconds, shorter than usual

@@ -525,7 +525,7 @@ export const reservedFields = (): LocalError =>
 export const badSelection = (): LocalError =>
   new LocalError(
     'bad-argument',
-    '"offer" and "own" expected { patterns, suites } and { suites, pinned }, with arrays of strings',
+    '"offer.patterns", "offer.suites" and "own.suites" expected arrays of strings',
   );
 
 // bad-length

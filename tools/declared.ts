@@ -24,6 +24,7 @@ export interface Member {
   /** Of a method or constructor: the declaration in one line. */
   readonly signature: string;
   readonly params: readonly string[];
+  readonly paramTypes: readonly string[];
   readonly doc: Doc | undefined;
   /** The fields of an object type that has no name. */
   readonly members: readonly Member[];
@@ -41,6 +42,7 @@ export interface PublicName {
   readonly code: string;
   readonly doc: Doc | undefined;
   readonly params: readonly string[];
+  readonly paramTypes: readonly string[];
   /** For classes and interfaces, including inherited members; for other types, the members of their object types. */
   readonly members: readonly Member[];
   /** For unions of events, the members of each event. */
@@ -119,6 +121,7 @@ class DeclarationFile {
         type: annotation === undefined ? '' : resolved(this, oneLine(this.textOf(annotation))),
         signature,
         params: (callable.params ?? []).map(nameOfParameter),
+        paramTypes: (callable.params ?? []).map((parameter: Node) => typeOfParameter(this, parameter)),
         doc,
         members: kind === 'field' ? this.membersIn(annotation!, true) : [],
       });
@@ -181,6 +184,11 @@ function nameOfParameter(parameter: Node): string {
   return pattern.value ?? `...${pattern.argument.value}`;
 }
 
+function typeOfParameter(file: DeclarationFile, parameter: Node): string {
+  const { typeAnnotation, argument }: Node = parameter.pat ?? parameter;
+  return oneLine(file.textOf((typeAnnotation ?? argument.typeAnnotation).typeAnnotation));
+}
+
 /** The type parameters of a class by name, with the types that a subclass gives them. */
 function substituted(member: Member, types: ReadonlyMap<string, string>): Member {
   const substitute = (text: string): string =>
@@ -237,6 +245,7 @@ function publicName(file: DeclarationFile, name: string, entry: string, source: 
     code: resolved(file, file.textOf(node).replace(/^declare /, '')),
     doc: doc?.text === parseDoc(head).text ? undefined : doc,
     params: (node.params ?? []).map(nameOfParameter),
+    paramTypes: (node.params ?? []).map((parameter: Node) => typeOfParameter(file, parameter)),
     members: hasMembers ? allMembers(file, node) : [],
     events: name === 'ClientEvent' ? file.eventsOf(name) : [],
   };

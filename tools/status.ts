@@ -113,7 +113,7 @@ const SECURITY: Promises = {
     'refuses a compressed message without inflate',
   ],
   'Randomness.': ['calls randomBytes once, for 32 bytes'],
-  'Other code in the program.': [' from Object.prototype', 'reads no option from Object.prototype'],
+  'Other code in the program.': ['takes nothing from Object.prototype', ' from Object.prototype'],
   'Isolation.': [
     'no event and no error holds a secret, in bytes, hex or base64',
     'shows no secret of an identity, of its parts, or of an object that contains it',

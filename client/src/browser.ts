@@ -5,7 +5,7 @@ import { deriveInWorker } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
 import type { ConnectOptions, KeyringStore } from './options.ts';
 import { connectByWebSocket } from './page-socket.ts';
-import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
+import { ANY, CONNECT, readKinds } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export { KeyringStorage } from './keyring-storage.ts';
@@ -35,10 +35,10 @@ export interface BrowserOptions extends ConnectOptions {
  * client.end(); // when the program ends
  */
 export function connect(options: BrowserOptions): Client {
-  const given = readConnectOptions<BrowserOptions & { ca?: unknown }>(options, {
-    ...CONNECT_OPTIONS,
-    keyring: true,
-    ca: true,
+  const given = readKinds<BrowserOptions & { ca?: unknown }>(options, 'options', {
+    ...CONNECT,
+    keyring: ANY,
+    ca: ANY,
   });
   if (given.ca !== undefined)
     throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');

@@ -1,12 +1,11 @@
 /** How much memory a hub can make a client take: each bound follows from one number, the option `maxMemory`. */
-import { LocalError } from 'hub-protocol';
-
 const KIB = 1024;
 const MIB = 1024 * KIB;
 
 const DEFAULT = 64 * MIB;
-const LEAST = MIB;
-const MOST = 1024 * MIB;
+/** What the option may be. */
+export const LEAST_MEMORY: number = MIB;
+export const MOST_MEMORY: number = 1024 * MIB;
 
 /** A transport message: 65,535 bytes, and what a transport adds. */
 const TRANSPORT_MESSAGE = 66 * KIB;
@@ -39,12 +38,12 @@ export interface Budget {
 
 /** The share of `maxMemory`, what each bound is at least, and what no hub ever needs. */
 const SHARES: { readonly [bound in keyof Budget]: readonly [share: number, least: number, most: number] } = {
-  all: [1, 0, MOST],
+  all: [1, 0, MOST_MEMORY],
   message: [1 / 2, 0, 32 * MIB],
   inflated: [1 / 64, 0, 32 * MIB],
   values: [1 / 64, 64 * KIB, MIB],
-  waiting: [1 / 8, 0, MOST],
-  replies: [1 / 4, 0, MOST],
+  waiting: [1 / 8, 0, MOST_MEMORY],
+  replies: [1 / 4, 0, MOST_MEMORY],
   states: [1 / 64, 0, MIB],
   frame: [1 / 256, TRANSPORT_MESSAGE, 256 * KIB],
   packet: [1 / 128, 2 * TRANSPORT_MESSAGE, 512 * KIB],
@@ -58,14 +57,7 @@ export interface Limits {
   readonly maxValues?: number | undefined;
 }
 
-/** @throws LocalError `bad-argument` */
 export function budgetOf({ maxMemory = DEFAULT, maxValues }: Limits = {}): Budget {
-  if (!(typeof maxMemory === 'number' && maxMemory >= LEAST && maxMemory <= MOST)) {
-    throw new LocalError('bad-argument', '"maxMemory" expected a number of bytes from 1 MiB to 1 GiB');
-  }
-  if (maxValues !== undefined && !(typeof maxValues === 'number' && maxValues >= 0 && maxValues <= MOST)) {
-    throw new LocalError('bad-argument', '"maxValues" expected a number of bytes up to 1 GiB');
-  }
   const bounds = Object.entries(SHARES).map(([bound, [share, least, most]]) => [
     bound,
     Math.floor(Math.min(Math.max(share * maxMemory, least), most)),

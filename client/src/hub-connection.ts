@@ -12,6 +12,7 @@ import { Account, costOf, type Entry, type Holding, Joining, weightOf } from './
 import { Admission, type AdmissionLimits, type Guest } from './admission.ts';
 import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
+import { ANY, FUNCTION, type Kinds, LIMITS, TIME, within } from './read-options.ts';
 import { tooManyValues } from './values.ts';
 
 /** The options of a hub over any transport. */
@@ -61,6 +62,29 @@ export interface ServedOptions {
   /** Options of the HubSession, such as `maxMessage`, the longest message of a client in bytes (default: its own, and that of `maxMemory`). */
   session?: Pick<HubOptions, 'maxMessage' | 'patterns' | 'suites' | 'hello' | 'handshake'> | undefined;
 }
+
+/** What these options have to be: the session refuses the first two, and what is in the last. */
+export const SERVED: Kinds<ServedOptions> = {
+  nodeId: ANY,
+  staticKey: ANY,
+  clients: [
+    'an object with the function get, such as a Map',
+    (value) => typeof (value as Map<string, unknown> | null | undefined)?.get === 'function',
+  ],
+  answer: FUNCTION,
+  onEvent: FUNCTION,
+  onRefused: FUNCTION,
+  onFault: FUNCTION,
+  ...LIMITS,
+  handshakeTimeout: TIME,
+  session: within<NonNullable<ServedOptions['session']>>({
+    maxMessage: ANY,
+    patterns: ANY,
+    suites: ANY,
+    hello: ANY,
+    handshake: ANY,
+  }),
+};
 
 /**
  * The clients of a hub. If a function throws, returns something else, or has no answer within five seconds, the connection that waits for it ends
@@ -226,12 +250,15 @@ export function tellUnknown(accessKey: string | undefined, { options }: Shared):
 /** A hub over MQTT has a connection for each topic, and so for each access key. */
 const ONE_EACH: AdmissionLimits = { maxConnections: Number.POSITIVE_INFINITY, maxConnectionsPerKey: 1 };
 
-/** @throws LocalError if no client could be served with these options, as HubSession throws it; `bad-argument` */
+/**
+ * @param given - as they were read, which inherit nothing
+ * @throws LocalError if no client could be served with these options, as HubSession throws it
+ */
 export function share(given: ServedOptions, limits: AdmissionLimits = ONE_EACH): Shared {
   const { maxMemory = MAX_MEMORY, maxValues } = given;
   const budget = budgetOf({ maxMemory, maxValues });
-  const session = { ...given.session, maxMessage: given.session?.maxMessage ?? budget.message };
-  const options = { ...given, session };
+  const session = { maxMessage: budget.message, ...given.session };
+  const options = Object.assign(given, { session }); // another object would inherit options
   sessionOf({ psk: new Uint8Array(32) }, options);
   return { options, budget, account: new Account(maxMemory), admission: new Admission(limits) };
 }

@@ -9,14 +9,16 @@ import {
   type Caller,
   callerOf,
   type HubConnection,
+  SERVED,
   ServedConnection,
   type ServedOptions,
   type Shared,
   share,
   tellUnknown,
 } from './hub-connection.ts';
-import { CERTIFICATE, COUNT, HOST, PORT, readHubOptions, TIME } from './read-hub-options.ts';
-import { keepAlive, MAX_PIECES, watchArriving } from './ws.ts';
+import { type CountedSocket, MAX_PIECES, watchArriving } from './pieces.ts';
+import { COUNT, NAME, PAIR, PORT, readKinds, TIME, within } from './read-options.ts';
+import { keepAlive } from './ws.ts';
 import ws from './ws-on-node.cts';
 
 export { deriveInWorker as derive } from './derive-on-node.ts';
@@ -83,14 +85,14 @@ export interface HubServer extends Hub {
   /**
    * Uses another certificate from the next connection on, since the present one expires.
    * @param tls - the new one
-   * @throws LocalError `wrong-state` if the hub has no TLS
+   * @throws LocalError `wrong-state` if the hub has no TLS; `bad-argument`
    */
   renew(tls: NonNullable<HubServerOptions['tls']>): void;
 }
 
 /** The part of a WebSocket of `ws` that a hub needs. */
 type Socket = Parameters<typeof keepAlive>[0] &
-  Parameters<typeof watchArriving>[0] & {
+  CountedSocket & {
     readonly bufferedAmount?: number;
     send(data: string | Uint8Array): void;
     close(code?: number, reason?: string): void;
@@ -101,8 +103,8 @@ type Socket = Parameters<typeof keepAlive>[0] &
     on(event: 'close', listener: (code: number) => void): unknown;
   };
 
-const OPTIONS = { maxConnections: COUNT, maxConnectionsPerKey: COUNT, pingEvery: TIME };
-const SERVER_OPTIONS = { ...OPTIONS, tls: CERTIFICATE, port: PORT, host: HOST };
+const OPTIONS = { ...SERVED, maxConnections: COUNT, maxConnectionsPerKey: COUNT, pingEvery: TIME };
+const SERVER_OPTIONS = { ...OPTIONS, tls: within(PAIR), port: PORT, host: NAME };
 
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
 const MAX_PAYLOAD = 256 * 1024;
@@ -128,7 +130,7 @@ const MORE_SOCKETS = 200;
  *   `staticKey` and `session`
  */
 export function createHub(options: WebSocketHubOptions): Hub {
-  return makeHub(readHubOptions(options, OPTIONS));
+  return makeHub(readKinds(options, 'options', OPTIONS));
 }
 
 /** A hub, and what it shares with its server. */
@@ -245,7 +247,7 @@ class Openings {
  * @throws LocalError as `createHub`; the system's error, with the `syscall` `listen`, if the port cannot be used
  */
 export async function serveHub(options: HubServerOptions): Promise<HubServer> {
-  const given = readHubOptions(options, SERVER_OPTIONS);
+  const given = readKinds(options, 'options', SERVER_OPTIONS);
   const { tls, port = 0, host = '127.0.0.1', maxConnections = MAX_CONNECTIONS } = given;
   const { openings, ...hub } = makeHub(given);
   const server = tls === undefined ? createHttpServer() : createServer(tls);
@@ -276,7 +278,7 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
     url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${address.port}`,
     renew(renewed) {
       if (tls === undefined) throw new LocalError('wrong-state', 'this hub has no TLS: pass the option tls');
-      (server as Server).setSecureContext(renewed);
+      (server as Server).setSecureContext(readKinds(renewed, 'tls', PAIR));
     },
     async stop() {
       const stopped = new Promise((resolve) => server.close(resolve));
@@ -300,7 +302,7 @@ export async function serveSocket(
   accessKey: string | undefined,
   options: WebSocketHubOptions,
 ): Promise<HubConnection | undefined> {
-  const given = readHubOptions(options, OPTIONS);
+  const given = readKinds(options, 'options', OPTIONS);
   const shared = sharedBy.get(options) ?? shareSockets(given);
   sharedBy.set(options, shared);
   let isClosed = false;

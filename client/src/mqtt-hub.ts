@@ -2,19 +2,18 @@
  * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
-import { type OptionNames, readOptions } from 'hub-protocol/parts';
 import mqtt, { type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
 import {
   callerOf,
   type HubConnection,
+  SERVED,
   ServedConnection,
   type ServedOptions,
   share,
 } from './hub-connection.ts';
 import { limitPackets } from './limit-packets.ts';
-import { FUNCTION, readHubOptions, TEXT, TIME } from './read-hub-options.ts';
-import { readAuthority } from './read-options.ts';
+import { ANY, FUNCTION, readAuthority, readKinds, required, TEXT, TIME } from './read-options.ts';
 
 /** The options of a hub over MQTT. */
 export interface MqttHubOptions extends ServedOptions {
@@ -51,20 +50,17 @@ export interface MqttHub {
 const ANSWER_TIMEOUT = 30_000;
 
 const OPTIONS = {
-  broker: [
-    'an object with url, username and password',
-    (value: unknown) => typeof value === 'object' && value !== null,
-  ],
+  ...SERVED,
+  broker: required<MqttHubOptions['broker']>('an object with url, username and password', {
+    url: TEXT,
+    ca: ANY,
+    username: TEXT,
+    password: TEXT,
+  }),
   base: TEXT,
   idle: TIME,
   reconnectAfter: TIME,
   onLost: FUNCTION,
-} as const;
-const ACCOUNT: OptionNames<MqttHubOptions['broker']> = {
-  url: true,
-  ca: true,
-  username: true,
-  password: true,
 };
 
 interface Peer {
@@ -79,10 +75,10 @@ interface Peer {
  * @throws LocalError as `createHub`, and for `broker.ca`; the error of `mqtt` if it cannot connect to the broker
  */
 export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
-  const given = readHubOptions(options, OPTIONS);
+  const given = readKinds(options, 'options', OPTIONS);
   const shared = share(given);
   const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000, onLost } = given;
-  const { url, ca: authority, ...account } = readOptions(broker, 'broker', ACCOUNT);
+  const { url, ca: authority, ...account } = broker;
   const ca = readAuthority(authority, 'broker.ca');
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();

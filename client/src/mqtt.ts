@@ -11,9 +11,9 @@ import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import { limitPackets } from './limit-packets.ts';
 import type { NodeOptions } from './options.ts';
+import { MAX_PIECES } from './pieces.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
-import { MAX_PIECES } from './ws.ts';
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';

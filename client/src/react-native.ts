@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import { KeyringText, type TextStorage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive } from './options.ts';
 import { connectByWebSocket } from './page-socket.ts';
-import { CONNECT_OPTIONS, readConnectOptions } from './read-options.ts';
+import { ANY, CONNECT, readKinds } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export type { TextStorage } from './keyring-storage.ts';
@@ -44,7 +44,7 @@ export interface ReactNativeOptions extends ConnectOptions {
  * client.end(); // when the program ends
  */
 export function connect(options: ReactNativeOptions): Client {
-  const given = readConnectOptions(options, { ...CONNECT_OPTIONS, storage: true });
+  const given = readKinds(options, 'options', { ...CONNECT, storage: ANY });
   const { identity, storage, derive } = given;
   if (derive === undefined) {
     throw new LocalError(

@@ -1,67 +1,154 @@
-/** Reads the options of an entry as the core reads its own: each once, own properties only, and none that is unknown. */
-import { disclosureDue, LocalError, RequestScheduler } from 'hub-protocol';
+/**
+ * Reads the options of all entries as the core reads its own: each once, own properties only, and none that is unknown or cannot be. Each
+ * entry has a table of them. What the core reads and refuses by itself may be anything here.
+ */
+import { LocalError, RequestScheduler } from 'hub-protocol';
 import { ClientSession, type OptionNames, readOptions } from 'hub-protocol/parts';
-import { budgetOf } from './budget.ts';
+import { LEAST_MEMORY, MOST_MEMORY } from './budget.ts';
 import { readCertificate } from './causes.ts';
 import type { AskOptions, CascadeOptions, ConnectOptions, NodeOptions, QueryOptions } from './options.ts';
 import type { Platform } from './platform.ts';
 
-/** The names of the options of all entries. */
-export const CONNECT_OPTIONS: OptionNames<ConnectOptions> = {
-  identity: true,
-  lang: true,
-  disclosure: true,
-  userAgent: true,
-  allowPlaintext: true,
-  pingEvery: true,
-  maxMemory: true,
-  maxValues: true,
-  derive: true,
-  sharedSecret: true,
-  session: true,
-  policy: true,
-  requests: true,
+/** What an option has to be; `undefined` passes wherever it means the default. If it has options itself, their table. */
+export type Kind = readonly [
+  expected: string,
+  holds: (value: unknown) => boolean,
+  inner?: Kinds<object> | undefined,
+];
+export type Kinds<Options> = { readonly [name in keyof Required<Options>]: Kind };
+
+/** The table of the options of `connect` that have options themselves. */
+type Nested = { readonly [name in 'disclosure' | 'session' | 'policy' | 'requests']: Kind };
+type In<Name extends keyof Nested> = NonNullable<ConnectOptions[Name]>;
+
+const optional = (expected: string, holds: Kind[1], inner?: Kinds<object>): Kind => [
+  expected,
+  (value) => value === undefined || holds(value),
+  inner,
+];
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+const isWithin = (value: unknown, least: number, most: number): boolean =>
+  typeof value === 'number' && value >= least && value <= most;
+const has = (value: unknown, method: string): boolean =>
+  typeof (value as { [method: string]: unknown } | null | undefined)?.[method] === 'function';
+
+export const ANY: Kind = ['', () => true];
+const FLAG: Kind = optional('a boolean', (value) => typeof value === 'boolean');
+export const FUNCTION: Kind = optional('a function', (value) => typeof value === 'function');
+export const TEXT: Kind = ['a string that is not empty', isText];
+export const NAME: Kind = optional('a string that is not empty', isText);
+/** A day is the longest time that an option may name, in milliseconds. */
+export const TIME: Kind = optional('more than 0 and at most a day', (value) =>
+  isWithin(value, Number.MIN_VALUE, 86_400_000),
+);
+const counted = (expected: string, most: number): Kind =>
+  optional(expected, (value) => Number.isSafeInteger(value) && isWithin(value, 0, most));
+export const COUNT: Kind = counted('an integer from 0', Number.MAX_SAFE_INTEGER);
+export const PORT: Kind = counted('an integer from 0 to 65535', 0xffff);
+const PEM: Kind = [
+  'the content of a file, as PEM',
+  (value) => (typeof value === 'string' || value instanceof Uint8Array) && /-----BEGIN /.test(String(value)),
+];
+const GIVEN: Kind = optional('"never", "earlier-session" or "this-session"', (value) =>
+  /^(?:never|earlier-session|this-session)$/.test(String(value)),
+);
+const SIGNAL: Kind = optional('an AbortSignal', (value) => has(value, 'addEventListener'));
+
+/** Options that have options themselves. */
+export const within = <Options extends object>(inner: Kinds<Options>): Kind =>
+  optional('an object', isObject, inner);
+export const required = <Options extends object>(expected: string, inner: Kinds<Options>): Kind => [
+  expected,
+  isObject,
+  inner,
+];
+
+export const PAIR: Kinds<{ key: string; cert: string }> = { key: PEM, cert: PEM };
+/** How much a peer may make this side hold. */
+export const LIMITS: Kinds<Pick<ConnectOptions, 'maxMemory' | 'maxValues'>> = {
+  maxMemory: optional('a number of bytes from 1 MiB to 1 GiB', (value) =>
+    isWithin(value, LEAST_MEMORY, MOST_MEMORY),
+  ),
+  maxValues: optional('a number of bytes up to 1 GiB', (value) => isWithin(value, 0, MOST_MEMORY)),
 };
 
-const NODE_OPTIONS: OptionNames<NodeOptions> = { ...CONNECT_OPTIONS, keyring: true, ca: true };
-
-/** The names of the options in these options. */
-export const NESTED: {
-  readonly [name in 'disclosure' | 'session' | 'policy' | 'requests']: OptionNames<
-    NonNullable<ConnectOptions[name]>
-  >;
-} = {
-  disclosure: { isVoice: true, isShared: true, lastGiven: true },
-  session: {
-    crypto: true,
-    randomBytes: true,
-    maxFrame: true,
-    inPlace: true,
-    trust: true,
-    hello: true,
-    binarize: true,
-    encodings: true,
-    patterns: true,
-    onKkFailure: true,
-    paced: true,
-  },
-  policy: {
-    basePause: true,
-    maxPause: true,
-    steadyAfter: true,
-    maxAge: true,
-    onKkFailure: true,
-    deadlines: true,
-  },
-  requests: { deadlines: true, saysHandled: true },
+/** Of all entries of the client. */
+export const CONNECT: Kinds<ConnectOptions> & Nested = {
+  identity: [
+    'the result of parseIdentity',
+    (value) => {
+      const { accessKey, password } = Object(value);
+      return typeof accessKey === 'string' && typeof password === 'string';
+    },
+  ],
+  lang: optional('a language tag such as "de-de"', (value) => isText(value) && String(value).trim() !== ''),
+  disclosure: within<In<'disclosure'>>({ isVoice: FLAG, isShared: FLAG, lastGiven: GIVEN }),
+  userAgent: NAME,
+  allowPlaintext: FLAG,
+  pingEvery: TIME,
+  ...LIMITS,
+  derive: FUNCTION,
+  sharedSecret: FUNCTION,
+  session: within<In<'session'>>({
+    crypto: ANY,
+    randomBytes: ANY,
+    maxFrame: ANY,
+    inPlace: ANY,
+    trust: ANY,
+    hello: ANY,
+    binarize: ANY,
+    encodings: ANY,
+    patterns: ANY,
+    onKkFailure: ANY,
+    paced: ANY,
+  }),
+  policy: within<In<'policy'>>({
+    basePause: TIME,
+    maxPause: TIME,
+    steadyAfter: TIME,
+    maxAge: TIME,
+    onKkFailure: ANY,
+    deadlines: within<NonNullable<In<'policy'>['deadlines']>>({
+      'awaiting-hello': TIME,
+      'awaiting-offer': TIME,
+      'awaiting-message-2': TIME,
+    }),
+  }),
+  requests: within<In<'requests'>>({ deadlines: ANY, saysHandled: FLAG }),
 };
 
-/** The longest time that an option may name: a day, in milliseconds. */
-const DAY = 86_400_000;
+const NODE: Kinds<NodeOptions> = { ...CONNECT, keyring: ANY, ca: ANY };
+const QUERY: Kinds<QueryOptions> = { timeout: TIME, signal: SIGNAL };
+
+/**
+ * @param name - of the argument
+ * @param kinds - what its options have to be
+ * @returns a copy, which inherits nothing, and neither do the options in it
+ * @throws LocalError `bad-argument`
+ */
+export function readKinds<Options extends object>(
+  options: Options,
+  name: string,
+  kinds: Kinds<Options>,
+): Options {
+  const names = Object.fromEntries(Object.keys(kinds).map((option) => [option, true]));
+  const given = readOptions(options, name, names as OptionNames<Options>);
+  for (const [option, [expected, holds, inner]] of Object.entries<Kind>(kinds)) {
+    const value = given[option as keyof Options];
+    const path = name === 'options' ? option : `${name}.${option}`;
+    if (!holds(value)) throw new LocalError('bad-argument', `"${path}" expected ${expected}`);
+    if (inner !== undefined && value !== undefined) {
+      given[option as keyof Options] = readKinds(value as object, path, inner) as Options[keyof Options];
+    }
+  }
+  return given;
+}
 
 /** @throws LocalError `bad-argument` */
 export function readNodeOptions(options: NodeOptions): NodeOptions {
-  const given = readConnectOptions(options, NODE_OPTIONS);
+  const given = readKinds(options, 'options', NODE);
   return Object.assign(given, { ca: readAuthority(given.ca, 'ca') }); // another object would inherit options
 }
 
@@ -78,71 +165,15 @@ export function readAuthority(ca: string | undefined, name: string): string | un
   );
 }
 
-/**
- * @param names - the names of all options of the entry
- * @throws LocalError `bad-argument`
- */
-export function readConnectOptions<Options extends ConnectOptions>(
-  options: Options,
-  names: OptionNames<Options>,
-): Options {
-  const given = readOptions(options, 'options', names);
-  const { pingEvery, lang } = given;
-  budgetOf(given);
-  if (lang !== undefined && !(typeof lang === 'string' && lang.trim() !== '')) {
-    throw new LocalError('bad-argument', '"lang" expected a language tag such as "de-de"');
-  }
-  if (pingEvery !== undefined && !(typeof pingEvery === 'number' && pingEvery > 0 && pingEvery <= DAY)) {
-    throw new LocalError('bad-argument', '"pingEvery" expected more than 0 and at most a day');
-  }
-  if (typeof given.identity?.accessKey !== 'string' || typeof given.identity.password !== 'string') {
-    throw new LocalError('bad-argument', '"identity" expected the result of parseIdentity');
-  }
-  for (const name of ['disclosure', 'session', 'policy', 'requests'] as const) {
-    const value: object | undefined = given[name];
-    if (value !== undefined) readOptions(value, name, NESTED[name] as OptionNames<object>);
-  }
-  for (const name of ['derive', 'sharedSecret'] as const) {
-    if (given[name] !== undefined && typeof given[name] !== 'function') {
-      throw new LocalError('bad-argument', `"${name}" expected a function`);
-    }
-  }
-  return given;
-}
-
 /** @throws LocalError `bad-argument` */
 export function readAskOptions(options: AskOptions): AskOptions {
-  const given = readOptions(options, 'options', { timeout: true, signal: true, onPart: true });
-  const { signal, onPart } = given;
-  assertSignal(signal);
-  if (onPart !== undefined && typeof onPart !== 'function') {
-    throw new LocalError('bad-argument', '"onPart" expected a function');
-  }
-  return given;
+  return readKinds(options, 'options', { ...QUERY, onPart: FUNCTION });
 }
-
-function assertSignal(signal: AbortSignal | undefined): void {
-  if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
-    throw new LocalError('bad-argument', '"signal" expected an AbortSignal');
-  }
-}
-
-const QUERY_OPTIONS: OptionNames<QueryOptions> = { timeout: true, signal: true };
-const CASCADE_OPTIONS: OptionNames<CascadeOptions> = { ...QUERY_OPTIONS, onAnswer: true };
 
 /** @throws LocalError `bad-argument` */
 export function readQueryOptions(type: 'query' | 'cascade', options: CascadeOptions): CascadeOptions {
-  const names = type === 'query' ? QUERY_OPTIONS : CASCADE_OPTIONS;
-  const given = readOptions(options, 'options', names as OptionNames<CascadeOptions>);
-  const { timeout = 1, signal, onAnswer } = given;
-  if (!(typeof timeout === 'number' && timeout > 0 && timeout <= DAY)) {
-    throw new LocalError('bad-argument', '"timeout" expected more than 0 and at most a day');
-  }
-  assertSignal(signal);
-  if (onAnswer !== undefined && typeof onAnswer !== 'function') {
-    throw new LocalError('bad-argument', '"onAnswer" expected a function');
-  }
-  return given;
+  const kinds = type === 'query' ? QUERY : { ...QUERY, onAnswer: FUNCTION };
+  return readKinds(options, 'options', kinds as Kinds<CascadeOptions>);
 }
 
 /**
@@ -150,14 +181,8 @@ export function readQueryOptions(type: 'query' | 'cascade', options: CascadeOpti
  * @throws LocalError `bad-argument`
  */
 export function assertOptions(options: ConnectOptions, platform: Platform): void {
-  const { identity, session, requests, disclosure = {} } = options;
+  const { identity, session, requests } = options;
   new RequestScheduler(requests);
-  for (const name of ['isVoice', 'isShared'] as const) {
-    if (typeof (disclosure[name] ?? false) !== 'boolean') {
-      throw new LocalError('bad-argument', `"disclosure.${name}" expected a boolean`);
-    }
-  }
-  disclosureDue(identity, { lastGiven: disclosure.lastGiven ?? 'never' });
   if (session === undefined) return; // a session makes a key, which takes a while
   const { crypto, readBinary } = platform;
   const unused = new ClientSession({

@@ -1,7 +1,6 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
 import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
-import { costOf } from './account.ts';
 import { addressOf, userAgentHeader } from './address.ts';
 import { budgetOf } from './budget.ts';
 import {
@@ -15,6 +14,7 @@ import {
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
+import { MAX_PIECES, watchArriving } from './pieces.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 import WebSocket from './ws-on-node.cts';
@@ -125,40 +125,6 @@ interface PingedSocket {
    * @returns anything
    */
   on(event: 'pong' | 'message' | 'close' | 'error', listener: () => void): unknown;
-}
-
-/** How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. */
-export const MAX_PIECES: { maxFragments: number; maxBufferedChunks: number } = {
-  maxFragments: 64,
-  maxBufferedChunks: 1024,
-};
-
-/** A WebSocket of `ws`, as far as counting needs it. */
-interface CountedSocket {
-  /** The socket below. */
-  readonly _socket?: { on(event: 'data', listener: (piece: Uint8Array) => void): unknown } | null;
-  readonly readyState: number;
-  on(event: 'open' | 'message' | 'pong', listener: () => void): unknown;
-}
-
-/**
- * Counts what a WebSocket holds of a message that is not complete. Never throws.
- * @param socket - a WebSocket of `ws`
- * @param arriving - is told the bytes, as they lie in memory, before any other listener hears of the message
- */
-export function watchArriving(socket: CountedSocket, arriving: (bytes: number) => void): void {
-  let arrived = 0;
-  const arrive = (bytes: number): void => {
-    arrived = bytes;
-    arriving(bytes);
-  };
-  const watch = (): void => {
-    socket._socket?.on('data', (piece) => arrive(arrived + costOf(piece.length)));
-  };
-  if (socket.readyState === WebSocket.CONNECTING) socket.on('open', watch);
-  else watch();
-  socket.on('pong', () => arrived <= costOf(0) && arrive(0)); // or the bytes of a message came with it
-  socket.on('message', () => arrive(0));
 }
 
 /** What Node.js has of a socket: its own timeouts of sockets look at it, too. With TLS, `_parent` is the one below. */

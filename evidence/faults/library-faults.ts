@@ -376,7 +376,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
   ]),
   fault('request-without-input', 'request', [
     'src/requests/build-request.ts',
-    "if (input !== undefined && ownField(input, 'exact') === true) data.input = input;",
+    'data.input = input;',
     '',
   ]),
   fault('argon2id-own-lane-only', 'argon2id', [

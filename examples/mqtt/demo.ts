@@ -30,8 +30,7 @@ const DEADLINE = 2500; // milliseconds
 
 const timeline = new Timeline();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-demo-'));
-const tls = await localhostCertificate();
-const { ca } = tls;
+const { ca, ...tls } = await localhostCertificate();
 const accounts = new Map([
   ['hub', 'broker password of the hub'],
   ['kiosk-7', 'broker password of the kiosk'],

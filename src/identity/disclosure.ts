@@ -3,7 +3,7 @@
  * when it is due and which text to give. The text itself comes only from the API. Spec, "AI-disclosure client rules".
  */
 
-import { membersOf, readArgument } from '../arguments.ts';
+import { assertFlag, membersOf, type OptionNames, readArgument, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { isObject } from '../issued/fields.ts';
 import type { Identity } from './identity.ts';
@@ -24,6 +24,13 @@ export interface DisclosureSituation {
    */
   isShared?: boolean | undefined;
 }
+
+const NAMES: OptionNames<DisclosureSituation> = {
+  language: true,
+  lastGiven: true,
+  isVoice: true,
+  isShared: true,
+};
 
 /** Whether to give the disclosure before or with the next answer, where the conversation starts. */
 export type Disclosure =
@@ -69,13 +76,11 @@ export function disclosureDue(
   source: Pick<Identity, 'aiDisclosure'>,
   situation: DisclosureSituation,
 ): Disclosure {
-  return readArgument('situation', () => {
-    const { lastGiven } = situation;
-    const {
-      language: tag = 'en',
-      isVoice,
-      isShared,
-    } = membersOf(situation, ['language', 'isVoice', 'isShared']);
+  return readArgument('source', () => {
+    const given = readOptions(situation, 'situation', NAMES);
+    const { lastGiven, language: tag = 'en' } = given;
+    const isVoice = assertFlag(given.isVoice, 'isVoice');
+    const isShared = assertFlag(given.isShared, 'isShared');
     const { aiDisclosure: texts } = membersOf(source, ['aiDisclosure']);
     if (lastGiven !== 'never' && lastGiven !== 'earlier-session' && lastGiven !== 'this-session') {
       throw errors.expected('lastGiven', '"never", "earlier-session" or "this-session"');

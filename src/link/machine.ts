@@ -8,7 +8,7 @@
  *
  * A failed allocation ends the link: it wipes its keys, and takes no input any more.
  */
-import { assertFunction, assertTime, assertWait } from '../arguments.ts';
+import { assertFunction, assertTime, assertWait, membersOf } from '../arguments.ts';
 import { type Bytes, isBytes, wipe } from '../bytes.ts';
 import type { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
@@ -114,7 +114,7 @@ export class LinkMachine {
     const order = (one: Order): void => this.order(one);
     const tell = (event: LinkEvent): void => this.tell(event);
     this.options = options;
-    this.policy = new ConnectionPolicy(merged(options.policy ?? {}, { randomBytes: options.randomBytes }));
+    this.policy = new ConnectionPolicy(merged(options.policy!, { randomBytes: options.randomBytes }));
     this.store = new StoredKeyring(options.keyring, options.shared === true, order);
     this.derivation = new Derivation(order);
     this.questions = new Questions(tell, (message, onError) => this.write(message, onError));
@@ -571,7 +571,7 @@ export class LinkMachine {
   }
 
   private get maxPause(): number {
-    return this.options.policy?.maxPause ?? TIMES.maxPause!;
+    return membersOf(this.options.policy ?? {}, ['maxPause']).maxPause ?? TIMES.maxPause!;
   }
 
   /** Says when the link dials on, in milliseconds from now, and asks a person meanwhile, or shows an error. */

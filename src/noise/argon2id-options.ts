@@ -71,8 +71,7 @@ export interface Argon2idInputs extends Argon2idParameters {
 export function readArgon2idOptions(options: Argon2idOptions): Argon2idInputs {
   const read = readOptions(options, 'options', NAMES);
   const { crypto, salt, passes, memoryKiB, parallelism, length, memory, onProgress } = read;
-  const secret = read.secret ?? new Uint8Array(0);
-  const associatedData = read.associatedData ?? new Uint8Array(0);
+  const { secret = new Uint8Array(0), associatedData = new Uint8Array(0) } = read;
   assertMethods(crypto, 'crypto', [], ['blake2b', 'argon2id']);
   assertBytes(salt, 'salt');
   if (salt.length < 8) {

@@ -3,7 +3,7 @@
  * utterance; for actions and codes, `input` says that it is not natural language. Spec, "Client library contract".
  */
 
-import { assertObject, membersOf, readArgument } from '../arguments.ts';
+import { type OptionNames, readArgument, readOptions } from '../arguments.ts';
 import * as errors from '../errors-table.ts';
 import { composeEnvelope } from '../wire/envelope.ts';
 import { isJsonObject, type Json, type JsonObject, ownField, setField } from '../wire/json.ts';
@@ -31,6 +31,23 @@ export interface RequestFields {
    */
   context?: JsonObject | undefined;
 }
+
+type Fields = RequestFields & Partial<UtteranceRequest & ActionRequest & CodeRequest>;
+
+/** The fields of all kinds of requests. */
+const FIELDS: OptionNames<Fields> = {
+  text: true,
+  payload: true,
+  title: true,
+  value: true,
+  kind: true,
+  label: true,
+  requestId: true,
+  sessionId: true,
+  siteId: true,
+  lang: true,
+  context: true,
+};
 
 /** A request in natural language. */
 export interface UtteranceRequest extends RequestFields {
@@ -70,10 +87,7 @@ export interface CodeRequest extends RequestFields {
  * console.log(envelope.msg_type); // bus
  */
 export function buildUtterance(request: UtteranceRequest): JsonObject {
-  return readArgument('request', () => {
-    assertObject(request, 'request');
-    return build(request, assertNotBlank(request.text, 'text'));
-  });
+  return build(request, 'text');
 }
 
 /**
@@ -84,15 +98,7 @@ export function buildUtterance(request: UtteranceRequest): JsonObject {
  * @see spec, "Client library contract"
  */
 export function buildAction(request: ActionRequest): JsonObject {
-  return readArgument('request', () => {
-    assertObject(request, 'request');
-    const { title } = membersOf(request, ['title']);
-    const payload = assertNotBlank(request.payload, 'payload');
-    const input: JsonObject = { kind: 'action' };
-    if (title !== undefined) input.title = assertNotBlank(title, 'title');
-    input.payload = payload;
-    return build(request, payload, input);
-  });
+  return build(request, 'payload', 'title');
 }
 
 /**
@@ -103,42 +109,42 @@ export function buildAction(request: ActionRequest): JsonObject {
  * @see spec, "Client library contract"
  */
 export function buildCode(request: CodeRequest): JsonObject {
-  return readArgument('request', () => {
-    assertObject(request, 'request');
-    const { kind = 'code', label } = membersOf(request, ['kind', 'label']);
-    const value = assertNotBlank(request.value, 'value');
-    const input: JsonObject = { kind: assertNotBlank(kind, 'kind') };
-    if (label !== undefined) input.label = assertNotBlank(label, 'label');
-    input.value = value;
-    input.exact = true;
-    return build(request, value, input);
-  });
+  return build(request, 'value', 'label');
 }
 
-function build(request: RequestFields, utterance: string, input?: JsonObject): JsonObject {
-  const { lang: given = 'en-us' } = membersOf(request, ['lang']);
-  const lang = assertNotBlank(given, 'lang');
-  const data: JsonObject = { utterances: [utterance], lang };
-  if (input !== undefined && ownField(input, 'exact') === true) data.input = input;
-  return composeEnvelope('bus', { type: UTTERANCE, data, context: contextOf(request, lang, input) });
-}
-
-/** Hubs look for the request id under two names in the context, and in its session. */
-function contextOf(request: RequestFields, lang: string, input: JsonObject | undefined): JsonObject {
-  const { sessionId, siteId, context: given } = membersOf(request, ['sessionId', 'siteId', 'context']);
-  const requestId = assertNotBlank(request.requestId, 'requestId');
-  const context = copyOf(given, 'context');
-  if (input !== undefined) context.input = input;
-  context.request_id = requestId;
-  context.thalovant_request_id = requestId;
-
+/**
+ * Hubs look for the request id under two names in the context, and in its session.
+ * @param field - what every request of this kind has
+ * @param note - what it may have beside it: then it is no natural language, and `input` says so
+ */
+function build(
+  request: RequestFields,
+  field: 'text' | 'payload' | 'value',
+  note?: 'title' | 'label',
+): JsonObject {
+  const given = readOptions(request as Fields, 'request', FIELDS);
+  const { lang = 'en-us', kind = 'code', sessionId, siteId, requestId } = given;
+  const utterance = assertNotBlank(given[field], field);
+  const data: JsonObject = { utterances: [utterance], lang: assertNotBlank(lang, 'lang') };
+  const context = copyOf(given.context, 'context');
+  if (note !== undefined) {
+    const input: JsonObject = { kind: note === 'label' ? assertNotBlank(kind, 'kind') : 'action' };
+    if (given[note] !== undefined) input[note] = assertNotBlank(given[note], note);
+    input[field] = utterance;
+    if (note === 'label') {
+      input.exact = true;
+      data.input = input;
+    }
+    context.input = input;
+  }
+  context.thalovant_request_id = context.request_id = assertNotBlank(requestId, 'requestId');
   const session = copyOf(ownField(context, 'session'), 'context.session');
   if (sessionId !== undefined) session.session_id = assertNotBlank(sessionId, 'sessionId');
   if (siteId !== undefined && siteId !== '') setDefault(session, 'site_id', assertNotBlank(siteId, 'siteId'));
   setDefault(session, 'lang', lang);
   session.request_id = requestId;
   context.session = session;
-  return context;
+  return composeEnvelope('bus', { type: UTTERANCE, data, context });
 }
 
 function setDefault(object: JsonObject, name: string, value: string): void {
@@ -147,12 +153,14 @@ function setDefault(object: JsonObject, name: string, value: string): void {
 
 /** A shallow copy of an object; an empty object for `undefined`. */
 function copyOf(object: Json | undefined, name: string): JsonObject {
-  const copy: JsonObject = {};
-  if (object === undefined) return copy;
-  if (!isJsonObject(object)) {
-    throw errors.expectedType(name, 'object', object);
-  }
-  const keys = Object.keys(object);
-  for (let i = 0; i < keys.length; i++) setField(copy, keys[i]!, object[keys[i]!]!);
-  return copy;
+  return readArgument(name, () => {
+    const copy: JsonObject = {};
+    if (object === undefined) return copy;
+    if (!isJsonObject(object)) {
+      throw errors.expectedType(name, 'object', object);
+    }
+    const keys = Object.keys(object);
+    for (let i = 0; i < keys.length; i++) setField(copy, keys[i]!, object[keys[i]!]!);
+    return copy;
+  });
 }

@@ -1,6 +1,6 @@
 /** The client's choice of pattern and suite (spec, "Hub connection (protocol v3)", Selection). */
 
-import { readArgument } from '../arguments.ts';
+import { assertFlag, readArgument, readOptions } from '../arguments.ts';
 import type { CryptoProvider } from '../crypto/crypto.ts';
 import * as errors from '../errors-table.ts';
 import { cipherNameOf, type Pattern, type Suite } from '../noise/patterns.ts';
@@ -53,13 +53,12 @@ export function selectNoise(
   offer: Offer,
   own: { suites: readonly Suite[]; pinned: boolean },
 ): NoiseSelection {
-  const { patterns, suites, ownSuites, pinned } = readArgument('offer', () => ({
+  const { suites: ownSuites, pinned } = readOptions(own, 'own', { suites: true, pinned: true });
+  const { patterns, suites } = readArgument('offer', () => ({
     patterns: copyStrings(offer?.patterns),
     suites: copyStrings(offer?.suites),
-    ownSuites: copyStrings(own?.suites),
-    pinned: own.pinned,
   }));
-  return select({ patterns, suites }, ownSuites, pinned);
+  return select({ patterns, suites }, copyStrings(ownSuites), assertFlag(pinned, 'pinned'));
 }
 
 /** `selectNoise`, for arguments that were checked. */

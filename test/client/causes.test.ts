@@ -902,9 +902,9 @@ test('a client that starts before its hub reports it immediately, waits briefly,
 
 const wait = (time: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, time));
 
-async function secureHub(tls: Certificate, port = 0): Promise<HubServer> {
+async function secureHub({ key, cert }: Certificate, port = 0): Promise<HubServer> {
   const clients = new Map([[ACCESS_KEY, { psk }]]);
-  const server = await serveHub({ tls, port, nodeId: 'hub-1', staticKey: hubStatic, clients });
+  const server = await serveHub({ tls: { key, cert }, port, nodeId: 'hub-1', staticKey: hubStatic, clients });
   closers.push(() => server.stop());
   return server;
 }

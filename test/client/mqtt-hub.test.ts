@@ -260,38 +260,6 @@ test('a hub that could serve nobody goes to no broker', async () => {
   assert.equal([error.code, broker.connections], ['bad-length', connections]);
 });
 
-test('a hub refuses options that do not exist or are out of range, and takes none from Object.prototype', async () => {
-  const refusal = (options: object): Promise<string> =>
-    soon(
-      start(options).then(
-        (other) => other.stop().then(() => 'none'),
-        (reason) => String(reason),
-      ),
-    );
-  const account = { url: broker.url, username: 'hub', password: 'secret' };
-  assert.match(await refusal({ reconectAfter: 5 }), 'does not exist: did you mean "reconnectAfter"?');
-  assert.match(await refusal({ broker: { ...account, usrname: 'hub' } }), '"broker.usrname" does not exist');
-  for (const [option, ...wrong] of [
-    ['broker', undefined, null, 'mqtt://localhost'],
-    ['base', undefined, ''],
-    ['idle', 0, 3e9],
-    ['reconnectAfter', '10', -1],
-    ['onLost', 'x'],
-    ['clients', {}],
-  ] as const)
-    for (const value of wrong)
-      assert.match(await refusal({ [option]: value }), `[bad-argument]: "${option}" expected`);
-  const inherited = { idle: 'none', session: 7, ca: 'none' };
-  for (const [option, value] of Object.entries(inherited))
-    Object.defineProperty(Object.prototype, option, { value, configurable: true, writable: true });
-  try {
-    assert.is(await refusal({ nodeId: 'hub-2' }), 'none');
-  } finally {
-    for (const option of Object.keys(inherited))
-      delete (Object.prototype as { [option: string]: unknown })[option];
-  }
-});
-
 test('a hub refuses a ca of the broker that is no certificate', async () => {
   const account = { url: 'mqtts://localhost:1', username: 'hub', password: 'secret', ca: 'ca.pem' };
   const error = await soon(start({ broker: account }).catch((reason) => reason));

@@ -4,7 +4,6 @@ import { parseSync } from '@swc/core';
 import { createKeyring, type Keyring, parseIdentity, serializeKeyring } from 'hub-protocol';
 import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import type { Client, ConnectOptions, Traced } from 'hub-protocol-client';
 import { connect as websocket } from 'hub-protocol-client';
 import { connect as browser } from 'hub-protocol-client/browser';
@@ -15,7 +14,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { type Budget, budgetOf } from '../../client/dist/budget.js';
-import { NESTED } from '../../client/dist/read-options.js';
+import { CONNECT } from '../../client/dist/read-options.js';
 import { issuedWith } from '../world/hosts.ts';
 import { endWorlds, newWorld, PSK, until, type World } from './world.ts';
 
@@ -47,58 +46,6 @@ const ENTRIES: readonly [name: string, connect: (options: never) => Client, opti
   ['react-native', reactNative, { identity, storage, derive }],
 ];
 
-const WRONG: readonly [what: string, options: object][] = [
-  ['a misspelt option', { allowPlainText: true }],
-  ['a key of the keyring among the options of the session', { session: { keyring } }],
-  ['a misspelt option of the session', { session: { trusts: 'pinned-only' } }],
-  ['a misspelt option of the policy', { policy: { pause: 1 } }],
-  ['a misspelt option of the requests', { requests: { deadline: 1 } }],
-  ['a misspelt deadline of the requests', { requests: { deadlines: { wait: 1 } } }],
-  ['a deadline of requests that no timer takes', { requests: { deadlines: { idle: 3e9 } } }],
-  ['a session that is none', { session: 7 }],
-  ['a value that an option of the session cannot have', { session: { trust: 'everyone' } }],
-  ['a suite of the session that does not exist', { session: { suites: ['25519_None_SHA256'] } }],
-  ['a session that is null', { session: null }],
-  ['a policy that is a list', { policy: [] }],
-  ['a time between pings that no timer takes', { pingEvery: Number.POSITIVE_INFINITY }],
-  ['a time between pings of nothing', { pingEvery: 0 }],
-  ['a time between pings that is a text', { pingEvery: '1000' }],
-  ['memory that is a text', { maxMemory: '64 MiB' }],
-  ['memory in which no connection fits', { maxMemory: 2 ** 20 - 1 }],
-  ['memory of more than 1 GiB', { maxMemory: 2 ** 30 + 1 }],
-  ['memory that is no number', { maxMemory: Number.NaN }],
-  ['values that are a text', { maxValues: '1 MiB' }],
-  ['fewer values than none', { maxValues: -1 }],
-  ['a limit of messages, which follows from the memory', { session: { maxMessage: 1000 } }],
-  ['a derivation that is no function', { derive: 'scrypt' }],
-  ['a shared secret that is no function', { sharedSecret: new Uint8Array(32) }],
-  ['a language that is none', { lang: 7 }],
-  ['an empty language', { lang: ' ' }],
-  ['a misspelt option of the disclosure', { disclosure: { shared: true } }],
-  ['a disclosure that is no object', { disclosure: 'fr' }],
-  ['a disclosure that was given at an unknown time', { disclosure: { lastGiven: 'yesterday' } }],
-  ['a voice that is a word', { disclosure: { isVoice: 'yes' } }],
-  ['a shared device that is a number', { disclosure: { isShared: 1 } }],
-];
-
-/** What each refusal says of a misspelt name. */
-const MISSPELT: readonly [options: object, message: string][] = [
-  [{ alowPlaintext: true }, '"options.alowPlaintext" does not exist: did you mean "allowPlaintext"?'],
-  [{ allow_plaintext: true }, '"options.allow_plaintext" does not exist: did you mean "allowPlaintext"?'],
-  [{ pnigEvery: 1 }, '"options.pnigEvery" does not exist: did you mean "pingEvery"?'],
-  [{ session: { trusts: 'pinned-only' } }, '"session.trusts" does not exist: did you mean "trust"?'],
-  [
-    { policy: { onKKFailure: 'keep-pin' } },
-    '"policy.onKKFailure" does not exist: did you mean "onKkFailure"?',
-  ],
-  [{ requests: { deadline: {} } }, '"requests.deadline" does not exist: did you mean "deadlines"?'],
-  [{ requests: { deadlines: { idel: 1 } } }, '"deadlines.idel" does not exist: did you mean "idle"?'],
-  [{ policy: { deadlines: { heloo: 1 } } }, '"deadlines.heloo" does not exist'],
-  [{ language: 'de' }, '"options.language" does not exist'],
-  [{ disclosure: { isshared: true } }, '"disclosure.isshared" does not exist: did you mean "isShared"?'],
-  [{ colour: 'red' }, '"options.colour" does not exist'],
-];
-
 const messageOf = (call: () => unknown): string => {
   try {
     call();
@@ -119,37 +66,6 @@ const codeOf = (call: () => unknown): string | undefined => {
 };
 
 for (const [name, connect, options] of ENTRIES) {
-  for (const [what, wrong] of WRONG) {
-    test(`${name} refuses ${what}`, () => {
-      assert.is(
-        codeOf(() => connect({ ...options, ...wrong } as never)),
-        'bad-argument',
-      );
-    });
-  }
-
-  test(`${name} names the option that a misspelt one was meant to be`, () => {
-    for (const [wrong, message] of MISSPELT) {
-      assert.is(
-        messageOf(() => connect({ ...options, ...wrong } as never)),
-        message,
-      );
-    }
-  });
-
-  test(`${name} says which option is missing, or is none`, () => {
-    for (const missing of Object.keys(options)) {
-      if (name === 'browser' && missing !== 'identity') continue; // a page has defaults for both
-      for (const value of [undefined, null, 7, '']) {
-        if (missing === 'keyring' && value === '') continue; // a path
-        assert.match(
-          messageOf(() => connect({ ...options, [missing]: value } as never)),
-          `"${missing}" expected`,
-        );
-      }
-    }
-  });
-
   test(`${name} refuses a keyring without the private key, unless a function computes with it`, () => {
     const kept = createKeyring({
       accessKey: identity.accessKey,
@@ -176,21 +92,6 @@ for (const [name, connect, options] of ENTRIES) {
       );
     }
   });
-
-  test(`${name} pings once a day if it is told to, and no less often`, () => {
-    const code = (pingEvery: number): string | undefined =>
-      codeOf(() => connect({ ...options, pingEvery } as never).end());
-    assert.equal([code(86_400_000), code(86_400_001)], ['no error', 'bad-argument']);
-  });
-
-  test(`${name} refuses options that are not an object`, () => {
-    for (const none of [undefined, null, 7, 'identity.json', []]) {
-      assert.is(
-        codeOf(() => connect(none as never)),
-        'bad-argument',
-      );
-    }
-  });
 }
 
 const BAD_HOST = parseIdentity(issuedWith('300.1.1.1'));
@@ -205,52 +106,6 @@ for (const [name, connect, options] of ENTRIES) {
       if (name === 'react-native') assert.is(codeOf(start), 'no error');
     } finally {
       Object.assign(globalThis, { URL });
-    }
-  });
-}
-
-function polluted<T>(field: string, value: unknown, run: () => T): T {
-  Object.defineProperty(Object.prototype, field, { value, configurable: true, writable: true });
-  try {
-    return run();
-  } finally {
-    delete (Object.prototype as { [field: string]: unknown })[field];
-  }
-}
-
-const { ca } = await localhostCertificate();
-for (const [name, connect, options] of [
-  ...ENTRIES,
-  ...ENTRIES.slice(0, 3).map(
-    ([name, connect, options]) => [`${name} with a ca`, connect, { ...options, ca }] as const,
-  ),
-]) {
-  test(`${name} reads no option from Object.prototype`, () => {
-    const plain = parseIdentity(
-      JSON.parse(
-        JSON.stringify(issuedWith('localhost')).replace(/(wss|https|mqtts):/g, (scheme) =>
-          scheme.replace('s:', ':'),
-        ),
-      ),
-    );
-    const bad: readonly [string, unknown][] = [
-      ['session', { trusts: 'pinned-only' }],
-      ['policy', { pause: 1 }],
-      ['requests', { deadline: 1 }],
-      ['pingEvery', 0],
-      ['userAgent', 'a:b'],
-    ];
-    assert.is(
-      codeOf(() => polluted('allowPlaintext', true, () => connect({ ...options, identity: plain } as never))),
-      'plaintext-endpoint',
-    );
-    for (const [field, value] of bad) {
-      const start = (): void => connect(options as never).end();
-      assert.is(
-        codeOf(() => polluted(field, value, start)),
-        'no error',
-        field,
-      );
     }
   });
 }
@@ -592,7 +447,7 @@ for (const [name, { given, seen, expected, byDefault, both = {} }] of Object.ent
 }
 
 test('every option in an option has a row', () => {
-  const names = Object.entries(NESTED).flatMap(([outer, inner]) =>
+  const names = Object.entries(CONNECT).flatMap(([outer, [, , inner = {}]]) =>
     Object.keys(inner).map((name) => `${outer}.${name}`),
   );
   assert.equal(Object.keys(NESTED_ROWS).sort(), names.sort());

@@ -496,49 +496,10 @@ test('a query that cannot be sent rejects with the mistake, at once or when a co
   for (const { code } of [await early, await failure(client.query(bad))]) assert.is(code, 'unsafe-number');
 });
 
-test('options and questions that are wrong are refused', async () => {
+test('questions that are wrong are refused', async () => {
   const { client } = start();
-  const codes = await Promise.all(
-    [
-      client.query('', {}),
-      client.query({ txt: 'one' } as never),
-      client.query('one', { timeOut: 1 } as never),
-      client.query('one', { onAnswer() {} } as never),
-      client.query('one', { timeout: 0 }),
-      client.query('one', { signal: true } as never),
-      client.cascade('one', { onAnswer: 1 } as never),
-    ].map(async (promise) => (await failure(promise)).code),
-  );
-  assert.equal(new Set(codes), new Set(['bad-argument']));
-});
-
-test('a query and a cascade take a timeout up to a day, and nothing that is none', async () => {
-  const { client } = start();
-  client.end();
-  for (const method of ['query', 'cascade'] as const) {
-    const codes: (string | undefined)[] = [];
-    for (const timeout of [
-      1,
-      86_400_000,
-      86_400_001,
-      0,
-      -1,
-      Number.NaN,
-      Number.POSITIVE_INFINITY,
-      '20',
-      null,
-    ]) {
-      codes.push((await failure(client[method]('hello', { timeout: timeout as number }))).code);
-    }
-    const refused = Array.from({ length: 7 }, () => 'bad-argument');
-    assert.equal(codes, ['session-over', 'session-over', ...refused]);
-  }
-});
-
-test('a misspelt option of a query is named', async () => {
-  const { client } = start();
-  const { message } = await failure(client.query('one', { timeOut: 1 } as never));
-  assert.is(message, '"options.timeOut" does not exist: did you mean "timeout"?');
+  for (const question of ['', { txt: 'one' }] as never[])
+    assert.is((await failure(client.query(question))).code, 'bad-argument');
 });
 
 test('a query waits for a minute, a cascade for ten seconds, and neither keeps its timer', async () => {

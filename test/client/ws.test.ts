@@ -43,7 +43,7 @@ const hubStatic = randomBytes(32);
 /** The first byte of a frame that closes a WebSocket (RFC 6455, section 5.2). */
 const CLOSE_FRAME = 0x88;
 const clients = new Map<string, { psk: Uint8Array; clientKey?: Uint8Array }>();
-const tls = await localhostCertificate();
+const { ca: authority, ...tls } = await localhostCertificate();
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 let hub: HubServer;
 let keyring: KeyringFile;
@@ -95,7 +95,7 @@ function connect(options: Partial<NodeOptions> = {}, identity: object = {}): Wat
   const client = connectClient({
     identity: identityOf(identity),
     keyring,
-    ca: tls.ca,
+    ca: authority,
     derive: async () => psk,
     policy: { basePause: 20, maxPause: 100 },
     ...options,
@@ -218,9 +218,8 @@ test('the hub sends the certificate of its authority after its own, which Moddab
   assert.is(own.subject.CN, 'localhost');
   assert.is(own.subjectaltname, 'DNS:localhost, IP Address:127.0.0.1');
   assert.is(own.issuerCertificate.subject.CN, 'an authority for localhost');
-  const { ca } = tls;
   const keyOf = (name: string, pem: string) => new Certificate(pem).getExtension(name)!.value;
-  const [keyId, issuersKeyId] = ['2.5.29.14', '2.5.29.35'].map((oid) => keyOf(oid, ca));
+  const [keyId, issuersKeyId] = ['2.5.29.14', '2.5.29.35'].map((oid) => keyOf(oid, authority));
   assert.ok(Buffer.from(issuersKeyId!).includes(Buffer.from(keyId!).subarray(2)));
 });
 
@@ -246,7 +245,7 @@ test('trusts the authority that its own options name, and not that of the client
 
 test('trusts each authority of several, also without a line break between them', async () => {
   const { ca } = await localhostCertificate();
-  await connect({ ca: ca.trim() + tls.ca }).next(isReady);
+  await connect({ ca: ca.trim() + authority }).next(isReady);
 });
 
 test('parses the certificate of the authority once, however often it connects', async () => {
@@ -542,7 +541,7 @@ function connectPage(): Client {
   const { WebSocket: before } = globalThis as { WebSocket?: unknown };
   const trusting = class extends WebSocket {
     constructor(url: string) {
-      super(url, { ca: tls.ca });
+      super(url, { ca: authority });
     }
   };
   Object.assign(globalThis, { WebSocket: trusting });

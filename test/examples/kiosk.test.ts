@@ -17,7 +17,7 @@ import { DERIVED, PASSWORD } from '../world/keys.ts';
 const test = suite('the kiosk');
 const KIOSK = await compiled(new URL('../../examples/kiosk.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-kiosk-'));
-const tls = await localhostCertificate();
+const { ca, ...tls } = await localhostCertificate();
 const clients = new Map([
   ['kiosk-7', { psk: DERIVED }],
   ['kiosk-8', { psk: randomBytes(32) }],
@@ -90,7 +90,7 @@ class Kiosk extends Program {
     const path = (name: string): string => join(folder, name);
     const issued = { ...identityOf(accessKey), ai_disclosure: DISCLOSURE };
     writeFileSync(path('identity.json'), JSON.stringify(issued));
-    writeFileSync(path('ca.pem'), tls.ca);
+    writeFileSync(path('ca.pem'), ca);
     const files = ['identity.json', `${accessKey}.json`, 'ca.pem'].map(path);
     super(process.execPath, [KIOSK, ...files]);
   }
@@ -149,7 +149,7 @@ test('README’s program tells a person both keys of a hub that has another one,
   symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(own, 'node_modules'));
   for (const step of stepsOf('README.md'))
     if (step.do === 'append' && step.file === 'first.mjs') writeFileSync(join(own, step.file), step.code);
-  writeFileSync(join(own, 'hub/ca.pem'), tls.ca);
+  writeFileSync(join(own, 'hub/ca.pem'), ca);
   const issued = { ...identityOf('kiosk-9'), ai_disclosure: DISCLOSURE };
   writeFileSync(join(own, 'hub/identity.json'), JSON.stringify(issued));
   const printed: string[] = [];

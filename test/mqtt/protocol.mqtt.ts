@@ -131,7 +131,7 @@ test('one keyring serves WebSocket and MQTT across restarts of both sides, with 
       clients,
       answer,
       onEvent,
-      tls: TLS,
+      tls: { key: TLS.key, cert: TLS.cert },
       port: 0,
     });
     closeLater(server.stop);

@@ -68,7 +68,7 @@ const load = (name: string) => import(pathToFileURL(installed.resolve(name)).hre
 
 const NODE_ID = 'hub-1';
 const psk = derivePsk({ crypto, password: 'correct horse', nodeId: NODE_ID });
-const tls = await localhostCertificate();
+const { ca: _, ...tls } = await localhostCertificate();
 const built = new Map<string, Files>();
 
 const folder = emptyFolder('bundled');

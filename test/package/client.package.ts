@@ -36,7 +36,7 @@ const folder = emptyFolder('client');
 const inFolder = (name: string): string => join(folder, name);
 const PASSWORD = 'correct horse';
 const psk = derivePsk({ crypto, password: PASSWORD, nodeId: 'hub-1' });
-const tls = await localhostCertificate();
+const { ca, ...tls } = await localhostCertificate();
 const clients = new Map<string, { psk: Uint8Array }>();
 const accounts = new Map([['hub', 'secret']]);
 const broker = await startBroker({ tls, base: 'hivemind/hub-1', accounts, hub: 'hub' });
@@ -45,7 +45,7 @@ const hubs = [
   await serveHub({ ...common, tls }),
   await serveMqttHub({
     ...common,
-    broker: { url: broker.url, ca: tls.ca, username: 'hub', password: 'secret' },
+    broker: { url: broker.url, ca, username: 'hub', password: 'secret' },
     base: 'hivemind/hub-1',
   }),
 ] as const;
@@ -53,7 +53,7 @@ const hubs = [
 test.before(async () => {
   const types = `@types/node@${manifest.devDependencies['@types/node']}`;
   await install(folder, 'hub-protocol', 'hub-protocol-client', 'mqtt', types);
-  writeFileSync(inFolder('ca.pem'), tls.ca);
+  writeFileSync(inFolder('ca.pem'), ca);
   for (const [file, code] of [
     ['kiosk.js', KIOSK],
     ['kiosk-mqtt.js', OVER_MQTT],

@@ -52,12 +52,12 @@ let env: NodeJS.ProcessEnv;
 const clients = new Map<string, HubClient>();
 
 test.before(async () => {
-  const tls = await localhostCertificate();
+  const { ca, ...tls } = await localhostCertificate();
   const psk = derivePsk({ crypto: nodeCrypto, password: 'correct horse', nodeId: 'hub-1' });
   hub = await serveHub({ tls, nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   folder = emptyFolder('runtimes');
   await install(folder, 'hub-protocol', 'ws');
-  writeFileSync(join(folder, 'ca.pem'), tls.ca);
+  writeFileSync(join(folder, 'ca.pem'), ca);
   env = { NODE_EXTRA_CA_CERTS: join(folder, 'ca.pem'), DENO_CERT: join(folder, 'ca.pem') };
   newIdentity = (accessKey) => {
     clients.set(accessKey, { psk });

@@ -54,11 +54,11 @@ test('a bundle for devices without a function that must stay apart is an error t
 test('a public method without a docstring is an error that names it and its file', () => {
   const method: Member = {
     ...{ name: 'send', kind: 'method', isOptional: false, type: '', signature: 'send(): void' },
-    ...{ params: [], doc: undefined, members: [] },
+    ...{ params: [], paramTypes: [], doc: undefined, members: [] },
   };
   const port: PublicName = {
     ...{ name: 'Port', kind: 'interface', entry: 'hub-protocol', source: 'session/port.ts', code: '' },
-    ...{ doc: undefined, params: [], members: [method], events: [] },
+    ...{ doc: undefined, params: [], paramTypes: [], members: [method], events: [] },
   };
   assert.throws(() => membersTable(port), /src\/session\/port\.ts: Port\.send has no docstring/);
 });

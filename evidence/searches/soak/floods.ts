@@ -100,7 +100,7 @@ async function attack(open: () => Promise<TLSSocket>, random: Random): Promise<v
  * @param idle - how many connections do nothing
  */
 export async function floods(minutes: number, idle: number): Promise<Floods> {
-  const tls = await localhostCertificate();
+  const { ca, ...tls } = await localhostCertificate();
   const psk = randomBytes(32);
   const hub = fork(new URL(import.meta.url), ['hub'], { execArgv: process.execArgv });
   hub.send({ psk: Buffer.from(psk).toString('hex'), tls } satisfies FloodTask);
@@ -127,7 +127,7 @@ export async function floods(minutes: number, idle: number): Promise<Floods> {
   };
   const wss = `wss://localhost:${port}`;
   const identity = parseIdentity({ access_key: ACCESS_KEY, password: 'x', data_plane_endpoints: { wss } });
-  const client = connect({ identity, keyring, ca: tls.ca });
+  const client = connect({ identity, keyring, ca });
   let [attacks, answers, slowest] = [0, 0, 0];
   const until = Date.now() + minutes * 60_000;
   const strangers = Array.from({ length: 8 }, async (_, i) => {

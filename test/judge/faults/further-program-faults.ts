@@ -200,10 +200,10 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
   'P-148': [
     broken('an utterance is trimmed', [
       BUILD,
-      'const data: JsonObject = { utterances: [utterance], lang };',
-      'const data: JsonObject = { utterances: [utterance.trim()], lang };',
+      'const data: JsonObject = { utterances: [utterance],',
+      'const data: JsonObject = { utterances: [utterance.trim()],',
     ]),
-    broken('an action is natural language', [BUILD, 'if (input !== undefined) context.input = input;', '']),
+    broken('an action is natural language', [BUILD, 'context.input = input;', '']),
   ],
   'P-149': [
     broken('the session counts before the context', [
