@@ -1,7 +1,7 @@
 /** `hub-protocol-client/hub`: a hub over WebSocket for Node.js, with `ws`. docs/guides/hub.md has a whole program. */
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket as TcpSocket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { LocalError, readAuthorization } from 'hub-protocol';
 import { type Account, costOf } from './account.ts';
@@ -253,17 +253,21 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
   server.maxConnections = maxConnections + MORE_SOCKETS;
-  const sockets = new Set<Duplex>(); // also those on which TLS is not agreed yet
-  server.on('connection', (socket: Duplex) => {
+  const sockets = new Set<TcpSocket>(); // also those on which TLS is not agreed yet
+  const byPeer = new Map<string, TcpSocket>();
+  server.on('connection', (socket: TcpSocket) => {
+    const peer = peerOf(socket);
     sockets.add(socket);
+    byPeer.set(peer, socket);
     openings.add(socket);
     socket.on('close', () => {
       sockets.delete(socket);
+      if (byPeer.get(peer) === socket) byPeer.delete(peer);
       openings.delete(socket);
     });
   });
-  server.on('upgrade', (request, socket: Duplex & { _parent?: Duplex }, head) => {
-    openings.delete(socket._parent ?? socket); // the one below TLS
+  server.on('upgrade', (request, socket: TcpSocket, head) => {
+    openings.delete(byPeer.get(peerOf(socket)) ?? socket); // the one below TLS
     hub.upgrade(request, socket, head);
   });
   await new Promise<void>((resolve, reject) => {
@@ -287,6 +291,11 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
       await stopped;
     },
   };
+}
+
+/** The other end of a socket: a TLS socket and the one below have nothing else public in common. */
+function peerOf({ remoteAddress, remotePort }: TcpSocket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 /**

@@ -859,16 +859,21 @@ for (const [what, secure] of [
     const one = await start({ tls, maxConnections: 1 });
     const timers = new Timers();
     timers.watch();
-    const silent = Array.from({ length: 200 }, () =>
-      connectTcp(Number(new URL(one.url).port), '127.0.0.1').on('error', () => {}),
-    );
+    const silent: Socket[] = [];
+    const more = async (count: number, gone: number): Promise<void> => {
+      for (; count > 0; count--)
+        silent.push(connectTcp(Number(new URL(one.url).port), '127.0.0.1').on('error', () => {}));
+      await until(() => silent.filter(({ destroyed }) => destroyed).length >= gone);
+    };
     try {
-      await until(() => silent.filter(({ destroyed }) => destroyed).length >= 50);
+      await more(200, 50);
       const url = `${one.url}/?authorization=${encodeURIComponent(btoa('test:kiosk-7'))}`;
       const honest = new WebSocket(url, { ca: issued?.ca });
       sockets.push(honest);
       await soon(once(honest, 'open'));
       assert.ok(timers.times().includes(10_000));
+      for (const gone of [80, 120, 160, 200, 240]) await more(40, gone);
+      assert.is(honest.readyState, WebSocket.OPEN);
     } finally {
       timers.leave();
       for (const socket of silent) socket.destroy();
