@@ -4,17 +4,10 @@
  */
 export { didYouMean } from './closest.ts';
 export { MISTAKES, type Mistake } from './mistakes/noise-mistakes.ts';
-export {
-  dhKeysWith,
-  NoiseWithMistake,
-  openWith,
-  preMessagesWith,
-  publicKeyOf,
-  sharedSecretOf,
-  tokensWith,
-} from './mistakes/noise-with-mistake.ts';
+export { openWith } from './mistakes/noise-with-mistake.ts';
 export { type MistakenPsk, mistakenPsks } from './mistakes/psk.ts';
 export { printable, table, wrapped } from './printable.ts';
 export * from './protocol.ts';
 export { MAX_FILE, readAtMost } from './read-file.ts';
+export { firstWrongValue, follow, type Seen, type Stop } from './trace.ts';
 export { readVectorFile, type Vector, type VectorFile } from './vectors.ts';

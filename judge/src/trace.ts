@@ -4,7 +4,14 @@
  */
 import type { Fields } from './adapter.ts';
 import { type Difference, firstDifference } from './difference.ts';
-import { dhKeysWith, NoiseWithMistake, preMessagesWith, type Side } from './mistakes/noise-with-mistake.ts';
+import {
+  dhKeysWith,
+  NoiseWithMistake,
+  preMessagesWith,
+  publicKeyOf,
+  type Side,
+  sharedSecretOf,
+} from './mistakes/noise-with-mistake.ts';
 import {
   buildPrologue,
   bytesToHex,
@@ -12,7 +19,6 @@ import {
   cipherNameOf,
   hexToBytes,
   type JsonObject,
-  nodeCrypto,
   PATTERNS,
   type Pattern,
   parseJson,
@@ -28,11 +34,14 @@ export interface Seen {
   readonly pattern: Pattern;
   readonly suite: Suite;
   readonly prologue: string;
-  readonly psk: string;
-  /** Its private keys, and the other side's public key in KKpsk0. */
-  readonly staticKey: string;
-  readonly ephemeralKey: string;
+  readonly psk?: string | undefined;
+  /** Its private keys, and the other side's public static key in KKpsk0. */
+  readonly staticKey?: string | undefined;
+  readonly ephemeralKey?: string | undefined;
   readonly remoteStaticKey?: string | undefined;
+  /** What stands in for its private keys: its public static key, and the other side's private keys. */
+  readonly publicKey?: string | undefined;
+  readonly remote?: { readonly s?: string | undefined; readonly e?: string | undefined };
   readonly messages: readonly string[];
   /** How many messages it seals and then opens afterwards. */
   readonly sealed?: number;
@@ -63,34 +72,50 @@ const COMPUTED = ['prologue', 'h', 'ck', 'k', 'n', 'send', 'receive'];
 const NO_BYTES = new Uint8Array(0);
 
 const bytes = (hex: string): Uint8Array => hexToBytes(hex)!;
+const keyOf = (hex: string | undefined): Uint8Array | undefined =>
+  hex === undefined ? undefined : bytes(hex);
 
-/** Goes through a handshake as one side, whose keys are known, so that its own messages open as well. */
+/** Why a handshake is not followed to its end. */
+export type Stop = 'does not open' | 'lacks the PSK' | 'lacks a key';
+
+/** Keys by their names in a pattern. */
+type Keys = { s?: Uint8Array | undefined; e?: Uint8Array | undefined };
+
+/** Goes through a handshake as one side. Of each Diffie-Hellman pair it needs one private key, so that its own messages open as well. */
 class Walk {
   readonly steps: Step[] = [];
+  stop: Stop | undefined;
   readonly #seen: Seen;
   readonly #noise: NoiseWithMistake;
-  readonly #own: { readonly s: Uint8Array; readonly e: Uint8Array };
-  readonly #theirs: { s?: Uint8Array; e?: Uint8Array } = {};
+  readonly #own: Keys;
+  readonly #ownPublic: Keys;
+  readonly #remote: Keys;
+  readonly #remotePublic: Keys;
 
   constructor(seen: Seen) {
-    const { side, pattern, suite, prologue, staticKey, ephemeralKey, remoteStaticKey } = seen;
+    const { side, pattern, suite, prologue, staticKey, ephemeralKey, publicKey, remoteStaticKey } = seen;
     this.#seen = seen;
-    this.#own = { s: bytes(staticKey), e: bytes(ephemeralKey) };
-    if (remoteStaticKey !== undefined) this.#theirs.s = bytes(remoteStaticKey);
+    this.#own = { s: keyOf(staticKey), e: keyOf(ephemeralKey) };
+    this.#remote = { s: keyOf(seen.remote?.s), e: keyOf(seen.remote?.e) };
+    this.#ownPublic = { s: this.#own.s ? publicKeyOf(this.#own.s) : keyOf(publicKey) };
+    this.#remotePublic = { s: keyOf(remoteStaticKey) };
     this.#noise = new NoiseWithMistake({}, pattern, suite);
     this.#compute(START, 'the protocol name: padded with zeros to 32 bytes, or hashed if it is longer');
     this.#noise.mixHash(bytes(prologue));
     this.#compute(START, 'MixHash(prologue)', { prologue });
     for (const owner of preMessagesWith({}, pattern, side)) {
-      this.#noise.mixHash(owner === side ? nodeCrypto.x25519.publicKey(this.#own.s) : this.#theirs.s!);
+      const key = owner === side ? this.#ownPublic.s : this.#remotePublic.s;
+      if (key === undefined) this.stop = 'lacks a key';
+      else this.#noise.mixHash(key);
       this.#compute(START, `MixHash(the ${OWNERS[owner]}’s static key), a pre-message of KK`);
     }
   }
 
-  /** Goes on with a message. Returns false if it does not open. */
+  /** Goes on with a message. Returns false if it cannot be followed. */
   pass(message: Uint8Array, index: number): boolean {
+    if (this.stop !== undefined) return false;
     const { side, pattern, psk } = this.#seen;
-    const isOwn = (index % 2 === 0) === (side === 'init');
+    const publics = (index % 2 === 0) === (side === 'init') ? this.#ownPublic : this.#remotePublic;
     let rest = message;
     const take = (length: number): Uint8Array => {
       const part = rest.slice(0, length);
@@ -100,20 +125,25 @@ class Walk {
     for (const token of PATTERNS[pattern].messages[index]!) {
       const where = `message ${index + 1}, ${token}`;
       if (token === 'e') {
-        const key = take(KEY);
-        if (!isOwn) this.#theirs.e = key;
-        this.#noise.mixEphemeral(key);
+        publics.e = take(KEY);
+        this.#noise.mixEphemeral(publics.e);
         this.#compute(where, 'MixHash(e) and then MixKey(e), as in every pattern with a psk');
       } else if (token === 's') {
-        const key = this.#open(where, take(KEY + TAG));
-        if (key === undefined) return false;
-        if (!isOwn) this.#theirs.s = key;
+        publics.s = this.#open(where, take(KEY + TAG));
+        if (publics.s?.length !== KEY) return this.#stopAt('does not open');
       } else if (token === 'psk') {
+        if (psk === undefined) return this.#stopAt('lacks the PSK');
         this.#noise.mixKeyAndHash(bytes(psk));
         this.#compute(where, 'MixKeyAndHash(psk)');
-      } else if (!this.#mixShared(where, token)) return false;
+      } else if (!this.#mixShared(where, token)) return this.#stopAt('lacks a key');
     }
-    return this.#open(`message ${index + 1}, payload`, rest) !== undefined;
+    const isOpen = this.#open(`message ${index + 1}, payload`, rest) !== undefined;
+    return isOpen || this.#stopAt('does not open');
+  }
+
+  #stopAt(stop: Stop): false {
+    this.stop = stop;
+    return false;
   }
 
   /** Split, and the messages after it. */
@@ -149,24 +179,36 @@ class Walk {
   #mixShared(where: string, token: Exclude<Token, 'e' | 's' | 'psk'>): boolean {
     const [init, resp] = dhKeysWith({}, token);
     const [mine, other] = this.#seen.side === 'init' ? [init, resp] : [resp, init];
-    try {
-      this.#noise.mixKey(nodeCrypto.x25519.sharedSecret(this.#own[mine], this.#theirs[other]!));
-    } catch {
-      return false; // a key of low order
-    }
+    const secret =
+      shared(this.#own[mine], this.#remotePublic[other]) ??
+      shared(this.#remote[other], this.#ownPublic[mine]);
+    if (secret === undefined) return false;
+    this.#noise.mixKey(secret);
     this.#compute(where, `MixKey(X25519(the client’s ${KINDS[init]} key, the hub’s ${KINDS[resp]} key))`);
     return true;
   }
 }
 
-/** Every step of a handshake, as far as its messages open. */
-export function stepsOf(seen: Seen): Step[] {
+/** The result of X25519; `undefined` without a key, or with one of low order. */
+function shared(own: Uint8Array | undefined, other: Uint8Array | undefined): Uint8Array | undefined {
+  try {
+    return own && other && sharedSecretOf(own, other);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every step of a handshake, and why it is not followed to its end, if it is not. */
+export function follow(seen: Seen): { readonly steps: Step[]; readonly stop: Stop | undefined } {
   const walk = new Walk(seen);
   const all = PATTERNS[seen.pattern].messages.length;
   const isWhole = seen.messages.slice(0, all).every((message, index) => walk.pass(bytes(message), index));
   if (isWhole && seen.messages.length >= all) walk.end();
-  return walk.steps;
+  return walk;
 }
+
+/** Every step of a handshake, as far as its messages open. */
+export const stepsOf = (seen: Seen): Step[] => follow(seen).steps;
 
 /** The handshake of a vector that this request, `start` or `open`, begins; `undefined` if it has none. */
 export function seenIn(test: Vector, request: Fields): Seen | undefined {
@@ -316,7 +358,9 @@ function aligned(
     return [own, own.findIndex(({ value }, index) => value !== theirs[index]?.value)];
   };
   const missing = Math.min(early, Math.max(0, all.length - theirs.length));
-  const ways = [missing, ...Array(early + 1).keys()].map(from);
+  // A value that came is none that was left out.
+  const most = Math.max(missing, Math.min(early, all.length - theirs.length));
+  const ways = [missing, ...Array(most + 1).keys()].map(from);
   const reach = ([own, at]: [readonly Found[], number]): number => (at < 0 ? own.length + 1 : at);
   return ways.sort((a, b) => reach(b) - reach(a))[0]!;
 }

@@ -1,7 +1,7 @@
 /** `hub-protocol explain` on what a side has or computes wrongly: names each fault, from what each time is at hand, and says where it cannot tell. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { readRecording } from '../../cli/src/explain/recording.ts';
+import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
 import type { JsonObject } from '../../src/index.ts';
 import { buildPrologue } from '../../src/parts.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
@@ -101,6 +101,21 @@ test('a prologue that the client computes otherwise, from the recording of the h
   const { hello, offer } = hub;
   const same = { hub, hello: hello!.payload, offer: offer!.payload };
   assert.match(blames(same, 'prologue', 'likely'), /one side builds the prologue otherwise/);
+});
+
+test('the first wrong value of an implementation that notes what it computes', () => {
+  const { lines } = play({ client: withPsk(wrongPsk), ...secrets });
+  const noted = (trace: object[]): Recording =>
+    readRecording('client', Buffer.from([...lines.client, JSON.stringify({ trace })].join('\n')));
+  const evidence = { clientPsk: PSK, clientStatic: CLIENT_STATIC };
+  const wrong = blames({ client: noted([{ prologue: '7b7d' }]), ...evidence }, 'wrong-value');
+  assert.match(wrong, /that the client has computed wrongly is prologue after start: 7b7d, and not …?7b22/);
+  const k = 'ab'.repeat(32);
+  assert.match(
+    blames({ client: noted([{ k, nonce: '0', ad: k }]), ...evidence }, 'wrong-value'),
+    /is k of the AEAD in message 1, payload/,
+  );
+  assert.is(why({ client: noted([{}]), ...evidence }).cause?.name === 'wrong-value', false);
 });
 
 // Keys

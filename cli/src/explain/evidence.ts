@@ -33,6 +33,7 @@ export type CauseName =
   // the hub's payloads and the client's view differ
   | 'hello-changed'
   | 'offer-changed'
+  | 'wrong-value'
   | 'prologue' // message 1 does not open under the hub's
   // the sides hold different keys
   | 'psk-differs'

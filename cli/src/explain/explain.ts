@@ -7,7 +7,7 @@ import { codeThatSpeaks, ON_THE_WAY, SPEAKING } from './codes.ts';
 import { changedMessage, changedPayload } from './compare.ts';
 import { Case, type Cause, type CauseName, type Evidence } from './evidence.ts';
 import type { Failure, Recording, Role } from './recording.ts';
-import { askForPsk, comparePsks, computeAgain } from './secrets.ts';
+import { askForPsk, comparePsks, computeAgain, wrongValue } from './secrets.ts';
 
 export interface Explanation {
   /** `unfinished`: a recording ends in the middle of the handshake, without evidence that it failed. */
@@ -26,6 +26,7 @@ const STEPS: readonly ((examined: Case) => Cause | undefined)[] = [
   codeThatSpeaks,
   differentKeys,
   comparePsks,
+  wrongValue,
   computeAgain,
   byElimination,
 ];

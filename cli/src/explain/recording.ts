@@ -71,6 +71,8 @@ export interface Recording {
   readonly opened: number;
   readonly staticKeyIsFresh: boolean;
   readonly failure: Failure | undefined;
+  /** What an implementation has computed, if it notes that as it does for the judge. */
+  readonly trace: readonly JsonObject[];
   readonly ephemeralKey: Uint8Array | undefined;
   /** The first transport message of the peer, if it did not open. */
   readonly sealed: Uint8Array | undefined;
@@ -124,6 +126,7 @@ export function readRecording(path: string, contents: Uint8Array): Recording {
     opened,
     staticKeyIsFresh: lines.some(({ event }) => event === 'static-key-fresh'),
     failure: failureOf(lines, opened),
+    trace: lines.flatMap(({ trace }) => (Array.isArray(trace) ? trace.filter(isJsonObject) : [])),
     ephemeralKey: end && keyIn(path, end, 'ephemeralKey'),
     sealed: end && text(end, 'sealed') ? hexToBytes(text(end, 'sealed')!) : undefined,
   };

@@ -1,16 +1,15 @@
 /** Compares the PSKs of both sides, and computes the handshake again where the evidence suffices. */
 import {
   buildPrologue,
-  dhKeysWith,
+  bytesToHex,
   equalBytes,
+  firstWrongValue,
+  follow,
   hexToBytes,
-  NoiseWithMistake,
   openWith,
-  preMessagesWith,
   protocolName,
-  publicKeyOf,
-  sharedSecretOf,
-  tokensWith,
+  type Seen,
+  type Stop,
 } from 'hub-protocol-judge/internals';
 import type { Case, Cause, Point } from './evidence.ts';
 import type { Role } from './recording.ts';
@@ -53,6 +52,10 @@ export function askForPsk({ wouldHelp, evidence }: Case): void {
     wouldHelp.add('the password (--password or --identity), or the PSKs (--psk, --hub-psk)');
 }
 
+const NEEDS_KEYS =
+  'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
+  'key of the side that made it (--keyring of the client, --hub-key of the hub)';
+
 /** Whether the message that was not accepted is right, and with which PSK, if the evidence suffices to compute up to it. */
 export function computeAgain(examined: Case): Cause | undefined {
   const { point, evidence, checked, wouldHelp, derivedPsk } = examined;
@@ -62,11 +65,7 @@ export function computeAgain(examined: Case): Cause | undefined {
   const psk = readersPsk ?? derivedPsk ?? evidence[`${OTHER[reader]}Psk`];
   const result = replay(examined, point, psk);
   if (result === undefined) return undefined;
-  if (result === 'lacks a key')
-    wouldHelp.add(
-      'the private keys that the handshake needs: a recording of the next failure with ephemeralKey: true, and the static ' +
-        'key of the side that made it (--keyring of the client, --hub-key of the hub)',
-    );
+  if (result === 'lacks a key') wouldHelp.add(NEEDS_KEYS);
   else if (result === 'lacks the PSK') askForPsk(examined);
   if (result !== 'opens' && result !== 'does not open') return undefined;
   const isRight = result === 'opens';
@@ -90,77 +89,69 @@ export function computeAgain(examined: Case): Cause | undefined {
   };
 }
 
-type Result = 'opens' | 'does not open' | 'lacks the PSK' | 'lacks a key';
+type Result = 'opens' | Stop;
 
-/**
- * Computes the handshake up to the message that was not accepted, and opens each part of each message. It needs only one private
- * key of each Diffie-Hellman pair.
- */
-function replay(examined: Case, { index, reader }: Point, psk: Uint8Array | undefined): Result | undefined {
+/** The handshake up to a message, as a side sees it: with what is known of the keys of both; `undefined` if a message is not known. */
+function seenBy(examined: Case, role: Role, count: number, psk: Uint8Array | undefined): Seen | undefined {
   const { pattern, suite, views, evidence } = examined;
-  const view = views[reader] ?? views[OTHER[reader]];
+  const view = views[role] ?? views[OTHER[role]];
   if (pattern === undefined || suite === undefined || view === undefined) return undefined;
-  const count = Math.min(index + 1, pattern === 'XXpsk2' ? 3 : 2);
-  const messages = Array.from({ length: count }, (_, at) => examined.message(at));
-  const sealed = evidence[reader]?.sealed;
-  if (messages.includes(undefined) || (index === 3 && sealed === undefined)) return undefined;
-  const { client, hub, clientStatic, hubStatic } = evidence;
-  const own: Keys = {
-    'init s': clientStatic,
-    'init e': client?.ephemeralKey,
-    'resp s': hubStatic,
-    'resp e': hub?.ephemeralKey,
+  const messages = Array.from({ length: Math.min(count, pattern === 'XXpsk2' ? 3 : 2) }, (_, at) =>
+    hexOf(examined.message(at)),
+  );
+  if (messages.includes(undefined)) return undefined;
+  const keysOf = (of: Role): { s: string | undefined; e: string | undefined } => ({
+    s: hexOf(evidence[`${of}Static`]),
+    e: hexOf(evidence[of]?.ephemeralKey),
+  });
+  const own = keysOf(role);
+  return {
+    side: role === 'client' ? 'init' : 'resp',
+    pattern,
+    suite,
+    prologue: bytesToHex(buildPrologue(view.hello, view.offer, protocolName(pattern, suite))),
+    psk: hexOf(psk),
+    staticKey: own.s,
+    ephemeralKey: own.e,
+    publicKey: examined.publicKey(role) ?? examined.pinnedKey(role),
+    remoteStaticKey: examined.publicKey(OTHER[role]) ?? examined.pinnedKey(OTHER[role]),
+    remote: keysOf(OTHER[role]),
+    messages: messages as string[],
   };
-  const publicOf = (role: Role, key: Uint8Array | undefined): Uint8Array | undefined =>
-    key ? publicKeyOf(key) : hexToBytes(examined.publicKey(role) ?? examined.pinnedKey(role) ?? '-');
-  const publicKeys: Keys = {
-    'init s': publicOf('client', clientStatic),
-    'resp s': publicOf('hub', hubStatic),
-  };
-  const noise = new NoiseWithMistake({}, pattern, suite);
-  const preMessages = preMessagesWith({}, pattern, 'init').map((owner) => publicKeys[`${owner} s`]);
-  if (preMessages.includes(undefined)) return 'lacks a key';
-  const prologue = buildPrologue(view.hello, view.offer, protocolName(pattern, suite));
-  noise.mixPrologue(prologue, preMessages as Uint8Array[]);
-  const tokens = tokensWith({}, pattern);
-  for (const [index, message] of (messages as Uint8Array[]).entries()) {
-    const writer = index % 2 === 0 ? 'init' : 'resp';
-    let at = 0;
-    for (const token of tokens[index]!) {
-      if (token === 'e') {
-        publicKeys[`${writer} e`] = message.subarray(at, at + 32);
-        noise.mixEphemeral(message.subarray(at, at + 32));
-        at += 32;
-      } else if (token === 's') {
-        const opened = noise.decryptAndHash(message.subarray(at, at + 48));
-        if (opened?.length !== 32) return 'does not open';
-        publicKeys[`${writer} s`] = opened;
-        at += 48;
-      } else if (token === 'psk') {
-        if (psk === undefined) return 'lacks the PSK';
-        noise.mixKeyAndHash(psk);
-      } else {
-        const [init, resp] = dhKeysWith({}, token);
-        const secret =
-          shared(own[`init ${init}`], publicKeys[`resp ${resp}`]) ??
-          shared(own[`resp ${resp}`], publicKeys[`init ${init}`]);
-        if (secret === undefined) return 'lacks a key';
-        noise.mixKey(secret);
-      }
-    }
-    if (noise.decryptAndHash(message.subarray(at)) === undefined) return 'does not open';
-  }
-  if (index < 3) return 'opens';
-  const { sendKey } = noise.split(reader === 'hub' ? 'init' : 'resp');
-  return openWith({}, suite, sendKey, 0n, noise.transportData, sealed!) === undefined
+}
+
+const hexOf = (bytes: Uint8Array | undefined): string | undefined => bytes && bytesToHex(bytes);
+
+/** Computes the handshake up to the message that was not accepted, and opens each part of each message. */
+function replay(examined: Case, { index, reader }: Point, psk: Uint8Array | undefined): Result | undefined {
+  const seen = seenBy(examined, reader, index + 1, psk);
+  const sealed = examined.evidence[reader]?.sealed;
+  if (seen === undefined || (index === 3 && sealed === undefined)) return undefined;
+  const { steps, stop } = follow(seen);
+  if (stop !== undefined || index < 3) return stop ?? 'opens';
+  const key = hexToBytes(steps[steps.length - 1]!.fields.receive!)!;
+  return openWith({}, seen.suite, key, 0n, new Uint8Array(0), sealed!) === undefined
     ? 'does not open'
     : 'opens';
 }
 
-interface Keys {
-  [name: string]: Uint8Array | undefined;
-}
-
-function shared(own: Uint8Array | undefined, other: Uint8Array | undefined): Uint8Array | undefined {
-  return own === undefined || other?.length !== 32 ? undefined : sharedSecretOf(own, other);
+/** The first value that an implementation has noted in its recording, as to the judge, and that is wrong. */
+export function wrongValue(examined: Case): Cause | undefined {
+  const { evidence, derivedPsk, wouldHelp } = examined;
+  for (const { role, trace } of examined.recordings.filter(({ trace }) => trace.length > 0)) {
+    const psk = evidence[`${role}Psk`] ?? derivedPsk ?? evidence[`${OTHER[role]}Psk`];
+    const count = [0, 1, 2].findIndex((at) => examined.message(at) === undefined);
+    const seen = seenBy(examined, role, count < 0 ? 3 : count, psk);
+    if (seen === undefined) continue;
+    if (follow(seen).stop === 'lacks a key') wouldHelp.add(NEEDS_KEYS);
+    const wrong = firstWrongValue(seen, trace);
+    if (wrong === undefined) continue;
+    const { where, expected, got } = wrong.difference;
+    return {
+      name: 'wrong-value',
+      certainty: 'certain',
+      text: `the first value that the ${role} has computed wrongly is ${where}: ${got}, and not ${expected}. It is ${wrong.made}`,
+    };
+  }
+  return undefined;
 }
