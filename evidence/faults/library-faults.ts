@@ -155,11 +155,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'point > 0x5c\n          ? point < 0x80\n',
     'point > 0x5c\n          ? point < 0x7f || (point === 0x7f && escapeOf === undefined)\n',
   ]),
-  fault('numbers-rewritten', 'canonical-json prologue session', [
-    WRITE,
-    'out.writeText(checkedToken(value.token));',
-    'out.writeText(String(Number(value.token)));',
-  ]),
   fault('control-characters-in-strings', 'canonical-json', [
     PARSE,
     'if (byte < 0x20)\n',
@@ -251,11 +246,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'src/wire/frame-joiner.ts',
     'if (marker > MARKER_FINAL) throw',
     'if (marker > MARKER_FINAL) return undefined;\n    if (false) throw',
-  ]),
-  fault('replacement-characters-delivered', 'reassemble', [
-    'src/wire/frame-joiner.ts',
-    'return delivered(bytesToUtf8(bytes), length);',
-    'return delivered(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes), length);',
   ]),
   fault('pin-not-compared', 'session', [
     CLIENT,
