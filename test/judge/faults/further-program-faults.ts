@@ -26,11 +26,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'if (!accessKey) throw',
       'if (accessKey === undefined) throw',
     ]),
-    broken('null is a value', [
-      FIELDS,
-      'if (fields[name] !== undefined && fields[name] !== null) return name;',
-      'if (fields[name] !== undefined) return name;',
-    ]),
   ],
   'P-127': [
     broken('a requested protocol is replaced', [

@@ -161,11 +161,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       'canonicalJson(payload),\n      utf8ToBytes',
       'canonicalJson({ max_protocol_version: payload.max_protocol_version!, noise: payload.noise! }),\n      utf8ToBytes',
     ]),
-    broken('numbers are bound as JavaScript writes them', [
-      CLIENT,
-      'canonicalJson(payload),\n      utf8ToBytes',
-      'utf8ToBytes(JSON.stringify(JSON.parse(new TextDecoder().decode(canonicalJson(payload))))),\n      utf8ToBytes',
-    ]),
   ],
 
   // The PSK
@@ -220,7 +215,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
       'if (frame.length === 0) return undefined;\n    if (frame.length < 0)',
     ]),
   ],
-  'P-159': [same('replacement-characters-delivered')],
   'P-84': [
     broken('a chunk has at most 65000 bytes', [
       REASSEMBLER,
