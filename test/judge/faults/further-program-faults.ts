@@ -4,7 +4,6 @@ import { type Breakage, broken, same } from './breakage.ts';
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
 const URLS = 'src/url.ts';
-const FIELDS = 'src/issued/fields.ts';
 const READ_IDENTITY = 'src/identity/read-identity.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
 const REDACT = 'src/identity/redact.ts';
