@@ -364,11 +364,7 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'return NOT_BY_POLICY.indexOf(refusal.code) < 0;',
     'return true;',
   ]),
-  fault('request-without-input', 'request', [
-    'src/requests/build-request.ts',
-    'data.input = input;',
-    '',
-  ]),
+  fault('request-without-input', 'request', ['src/requests/build-request.ts', 'data.input = input;', '']),
   fault('argon2id-own-lane-only', 'argon2id', [
     'src/noise/argon2id.ts',
     'pass === 0 && slice === 0 ? lane : j2 % this.lanes',
