@@ -432,6 +432,27 @@ test('a hub that has stopped leaves no timer behind', async () => {
   }
 });
 
+test('who may publish as a client ends its session, and once that stops the client is back, and nobody else notices', async () => {
+  const [victim, other] = [connectAs('kiosk-7'), connectAs('kiosk-8')];
+  for (const client of [victim, other]) await client.ask('hello');
+  let ends = 0;
+  victim.on('close', () => ends++);
+  other.on('close', () => assert.unreachable('the other client'));
+  const account = { username: 'kiosk-7', password: 'secret', reconnectPeriod: 0 };
+  const stranger = await mqtt.connectAsync(broker.url, account);
+  try {
+    for (const message of ['{', Buffer.alloc(2 ** 21)]) {
+      const before = ends;
+      await stranger.publishAsync(`${BASE}/kiosk-7/in`, message, { qos: 1 }); // ends the session
+      await stranger.publishAsync(`${BASE}/kiosk-7/in`, message, { qos: 1 }); // makes another, which the client hears of
+      await until(() => ends > before);
+      for (const client of [victim, other]) assert.is((await client.ask('hello')).reply.text, 'heard hello');
+    }
+  } finally {
+    stranger.end(true);
+  }
+});
+
 test('only the status “offline” ends the session of a client, and in the handshake the hub says so', async () => {
   const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
   const states = (): string[] => [...hub.connections].map(({ state }) => state);
