@@ -121,7 +121,8 @@ compare(
     const second = dial();
     await second.next('connect');
     void first.client.ask('am I still there?').catch(() => {});
-    assert.is((await first.next('close')).error.code, 'unavailable');
+    const { code } = (await first.next('close')).error;
+    assert.ok(code === 'unavailable' || code === 'dropped', code); // on a busy machine a poll is sooner, with status 409
     first.client.end();
     second.client.end();
     return 'answers the next message with status 500; the client reconnects';
