@@ -5,11 +5,13 @@ import {
   buildCode,
   buildUtterance,
   type CodeRequest,
+  type HubEvent,
   type JsonObject,
   type LinkEvent,
+  readHubEvent,
   type UtteranceRequest,
 } from 'hub-protocol';
-import { type OptionNames, readOptions } from 'hub-protocol/parts';
+import { type OptionNames, ReplyCollector, readOptions } from 'hub-protocol/parts';
 import { sentenceForAnswer } from './advice.ts';
 import type { Answer, AskError, AskOptions, Part, Question } from './options.ts';
 
@@ -19,13 +21,23 @@ interface Waiting {
   /** Cancels the question: nobody waits for the answer any more. */
   readonly cancel: () => void;
   readonly onPart: AskOptions['onPart'];
+  readonly envelope: JsonObject;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
 
+type Stopped = Pick<Told<'finish'>, 'requestId' | 'reply' | 'isTruncated' | 'wasSent'>;
+
+/** Of how many questions it is known that they were interrupted. */
+const MOST_INTERRUPTED = 100;
+
 export class Answers {
   readonly #byEnvelope = new WeakMap<object, Waiting>();
   readonly #byRequestId = new Map<string, Waiting>();
+  /** What has come of the answer that is being cancelled. */
+  #stopped: Stopped | undefined;
+  /** The ids of questions that were interrupted, the latest last. */
+  readonly #interrupted: string[] = [];
 
   /**
    * The answer to a question that was passed to the link.
@@ -48,8 +60,7 @@ export class Answers {
         cancel();
       };
       const waiting: Waiting = {
-        cancel,
-        onPart,
+        ...{ cancel, onPart, envelope },
         resolve: (answer) => {
           end();
           resolve(answer);
@@ -90,6 +101,34 @@ export class Answers {
     const waiting = this.#byRequestId.get(requestId);
     waiting?.reject(error);
     waiting?.cancel();
+  }
+
+  /**
+   * Ends the questions of a session with what has come, the latest first: none of them gets its turn.
+   * @param sessionId - `undefined` for that of the connection
+   */
+  interrupt(sessionId: string | undefined): void {
+    for (const [requestId, { envelope, cancel, resolve }] of [...this.#byRequestId].reverse()) {
+      const { type, sessionId: own } = readHubEvent(envelope)!;
+      if (own !== sessionId) continue;
+      this.#stopped = undefined;
+      cancel();
+      const { reply } = new ReplyCollector({ requestId, type }); // that of a question that was not sent
+      const ended = this.#stopped ?? { requestId, reply, isTruncated: false, wasSent: false };
+      this.#interrupted.push(requestId);
+      if (this.#interrupted.length > MOST_INTERRUPTED) this.#interrupted.shift();
+      resolve({ ...ended, error: undefined, ending: 'interrupted', tell: undefined });
+    }
+  }
+
+  /** A question that was sent is cancelled, and this has come of its answer. Others of its session may follow, which were not sent. */
+  stopped({ requestId, reply, isTruncated, wasSent }: Stopped): void {
+    this.#stopped ??= { requestId, reply, isTruncated, wasSent };
+  }
+
+  /** Whether a message of the hub belongs to an answer that was interrupted. */
+  isInterrupted({ requestId }: HubEvent): boolean {
+    return requestId !== undefined && this.#interrupted.includes(requestId);
   }
 
   /** No question has an answer any more. */

@@ -160,6 +160,7 @@ export class Client {
             { ...requests, sessionId },
             (text) => this.#read(text),
             (requestId) => this.#replies((error) => this.#answers.end(requestId, error)),
+            (decision) => this.#answers.stopped(decision),
           ),
         shared: true,
         trace: true,
@@ -258,6 +259,7 @@ export class Client {
       const envelope = this.#conversation.envelopeOf(question, requestId);
       if (signal?.aborted) throw reasonOf(signal);
       if (this.#asked !== undefined) throw this.#asked;
+      if (asked.interrupt) this.#answers.interrupt(readHubEvent(envelope)!.sessionId);
       const orders = this.#take((at) => this.#link.ask(envelope, at, asked.timeout));
       const answer = this.#answers.to(envelope, requestId, asked, () =>
         this.#input((at) => this.#link.cancel(envelope, at)),
@@ -325,11 +327,20 @@ export class Client {
    * @returns what `send` returns
    */
   spoken(message?: Pick<HubEvent, 'payload'>): boolean {
-    const { sessionId } = this.#conversation;
-    const ofConversation = sessionId === undefined ? {} : { session: { session_id: sessionId } };
-    const { context = ofConversation } = message?.payload ?? {};
+    const { context = this.#conversation.context } = message?.payload ?? {};
     const payload = { type: 'recognizer_loop:audio_output_end', data: {}, context };
     return this.#send({ msg_type: 'bus', payload });
+  }
+
+  /**
+   * Ends the open questions of this conversation with the parts that have come (`ending` is `interrupted`), and asks the assistant to stop.
+   * The hub must allow this client the message type `mycroft.stop`; where it does not, ask `stop` with the option `interrupt`.
+   * @returns what `send` returns
+   */
+  stop(): boolean {
+    const { sessionId, context } = this.#conversation;
+    this.#answers.interrupt(sessionId);
+    return this.#send({ msg_type: 'bus', payload: { type: 'mycroft.stop', data: {}, context } });
   }
 
   /**
@@ -462,7 +473,8 @@ export class Client {
       this.#readyAt = this.#at;
       this.#conversation.ownSessionId = event.sessionId;
     }
-    const speech = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
+    const isUnasked = event.type === 'message' && !this.#answers.isInterrupted(event.message);
+    const speech = isUnasked ? this.#conversation.speechIn(event.message) : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
       this.#emit(this.#conversation.disclose());
     }
@@ -726,11 +738,13 @@ export class Client {
 }
 
 type Decisions = ReturnType<RequestScheduler['receive']>;
+type Finish = Extract<Decisions[number], { do: 'finish' }>;
 
 /** A scheduler whose messages are read elsewhere, and which ends a request whose reply takes too much. */
 class Reader extends RequestScheduler {
   readonly #read: (text: string) => Json | undefined;
   readonly #newShare: (requestId: string) => Share;
+  readonly #stopped: (finish: Finish) => void;
   /** What the replies take, by request id. */
   readonly #shares = new Map<string, Share>();
 
@@ -738,8 +752,10 @@ class Reader extends RequestScheduler {
     options: SchedulerOptions,
     read: (text: string) => Json | undefined,
     newShare: (requestId: string) => Share,
+    stopped: (finish: Finish) => void,
   ) {
     super(options);
+    this.#stopped = stopped;
     this.#read = read;
     this.#newShare = newShare;
   }
@@ -765,7 +781,10 @@ class Reader extends RequestScheduler {
   }
 
   override cancel(requestId: string, now: number): Decisions {
-    return this.#settle(super.cancel(requestId, now));
+    const decisions = super.cancel(requestId, now);
+    const [ended] = decisions;
+    if (ended?.do === 'finish') this.#stopped(ended);
+    return this.#settle(decisions);
   }
 
   override closed(): ReturnType<RequestScheduler['closed']> {

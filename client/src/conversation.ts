@@ -79,6 +79,11 @@ export class Conversation {
     return this.#sessionId;
   }
 
+  /** The context of messages that are no questions. */
+  get context(): JsonObject {
+    return this.#sessionId === undefined ? {} : { session: { session_id: this.#sessionId } };
+  }
+
   /** Another conversation begins, perhaps with another person. */
   renew(sessionId: string): void {
     this.#sessionId = sessionId;

@@ -133,13 +133,20 @@ export interface AskOptions {
   signal?: AbortSignal | undefined;
   /** Is called with each part of the answer, as it comes (default: none). The parts together are the answer. */
   onPart?: ((part: Part) => void) | undefined;
+  /**
+   * Whether the open questions of the same session end before this one is put, with the parts that have come, and `ending` `interrupted`
+   * (default false: it waits for their answers). What the hub adds to those answers is told as `message`.
+   */
+  interrupt?: boolean | undefined;
 }
 
 /** A part of an answer: what the hub has just said or shown, with the `message` that carried it. */
 export type Part = Omit<Told<'part'>, 'type'>;
 
-/** How a request ended. `ending` is `closed` only if the connection ended after the hub had given a part of the answer. */
-export interface Answer extends Omit<Told<'finish'>, 'type'> {
+/** How a request ended. */
+export interface Answer extends Omit<Told<'finish'>, 'type' | 'ending'> {
+  /** `closed` only if the connection ended after the hub had given a part of the answer; `interrupted` by the option of {@link AskOptions}, or by `stop`. */
+  readonly ending: Told<'finish'>['ending'] | 'interrupted';
   /** A sentence for a person if the answer is missing or incomplete, such as a truncated one; otherwise `undefined`. */
   readonly tell: string | undefined;
 }
@@ -171,7 +178,9 @@ export interface CascadeOptions extends QueryOptions {
 }
 
 /** The answer of one hub to `query` or `cascade`. */
-export interface MeshAnswer extends Pick<Answer, 'ending' | 'reply' | 'isTruncated' | 'tell'> {
+export interface MeshAnswer
+  extends Pick<Told<'finish'>, 'ending' | 'reply' | 'isTruncated'>,
+    Pick<Answer, 'tell'> {
   /** The node id of the hub that answers; `undefined` if it does not say. */
   readonly hub: string | undefined;
 }

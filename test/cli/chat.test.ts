@@ -107,6 +107,27 @@ test('chat goes on after a blank line that it reads when its input has ended', a
   }
 });
 
+test('a line interrupts the answer to the last, Ctrl+C interrupts an answer, and then ends chat', async () => {
+  const heard: unknown[] = [];
+  const there = await playHub('hub-1', (event, say) => {
+    if (event.type !== 'message' || event.kind !== 'json') return;
+    const { type, data } = JSON.parse(event.text).payload;
+    heard.push(data.utterances?.[0] ?? type);
+    say('speak', { utterance: `On ${heard.at(-1)} …` }); // and no end
+  });
+  const { code, stdout } = await runOnTerminal(
+    ['chat', there, '--allow-plaintext'],
+    [
+      ['connected', 'count\r'],
+      ['On count …', 'stop\r'],
+      ['On stop …', '\u0003'],
+      ['On mycroft.stop …', '\u0003'],
+    ],
+  );
+  assert.is(code, 0, stdout);
+  assert.equal(heard, ['count', 'stop', 'mycroft.stop']);
+});
+
 test('chat draws no prompt after Enter and Ctrl+D', async () => {
   const { code, stdout } = await runOnTerminal(['chat', identity], [['connected', '\r\u0004']]);
   assert.is(code, 0);
@@ -444,7 +465,7 @@ test('chat into a file writes the answers alone there, and what happens on the t
   for (const text of ['> ', '\u001b[0J', 'You said']) assert.not.ok(stderr.includes(text), stderr);
 });
 
-test('Ctrl+C ends a question that waits, and tells nothing more', async () => {
+test('Ctrl+D ends a question that waits, and tells nothing more', async () => {
   const there = await playHub('hub-1', (event, say) => {
     if (event.type === 'message') say('speak', { utterance: 'I think.' });
   });
@@ -452,7 +473,7 @@ test('Ctrl+C ends a question that waits, and tells nothing more', async () => {
     ['chat', there, '--allow-plaintext'],
     [
       ['connected to hub-1', 'hello\r'],
-      ['I think.', '\u0003'],
+      ['I think.', '\u0004'],
     ],
   );
   assert.is(code, 0, stdout);

@@ -361,6 +361,63 @@ test('after an abort no further part arrives, and the next question gets its tur
   assert.equal(parts, ['One.']);
 });
 
+test('a question that interrupts is sent at once, and ends the others with what has come', async () => {
+  const { world, client } = mute();
+  const [heard, spoken]: [string[], string[]] = [[], []];
+  client.on('message', ({ message }) => heard.push(message.data.utterance as string));
+  client.on('speak', ({ text }) => spoken.push(text));
+  const parts: string[] = [];
+  const others = ['one', 'two', 'three'].map((question) =>
+    client.ask(question, { onPart: ({ text }) => parts.push(text) }),
+  );
+  await until(() => world.questions === 1);
+  const one = world.asked;
+  world.tell('speak', { utterance: 'One.' });
+  await until(() => parts.length === 1);
+  const elsewhere = client.ask({ text: 'four', sessionId: 'another' });
+  await until(() => world.questions === 2);
+  const stop = client.ask('stop', { interrupt: true });
+  const ended = await Promise.all(others);
+  assert.equal(
+    ended.map(({ ending, reply, wasSent, tell }) => [ending, reply.text, wasSent, tell]),
+    [
+      ['interrupted', 'One.', true, undefined],
+      ['interrupted', '', false, undefined],
+      ['interrupted', '', false, undefined],
+    ],
+  );
+  await until(() => world.questions === 3);
+  world.tell('speak', { utterance: 'And so on.' }, one);
+  world.tell('speak', { utterance: 'Stopped.' });
+  world.tell('ovos.utterance.handled');
+  assert.is((await stop).reply.text, 'Stopped.');
+  assert.equal([heard, spoken], [['And so on.'], []]);
+  client.end();
+  assert.is(await elsewhere.catch(codeOf), 'session-over');
+});
+
+test('stop ends what is asked, and tells the assistant', async () => {
+  const { world, client } = mute();
+  const sent: unknown[] = [];
+  client.on('trace', ({ what }) => {
+    if ('type' in what && what.type === 'sent') sent.push((what.envelope as { payload: unknown }).payload);
+  });
+  assert.is(client.stop(), false);
+  const answer = client.ask('count');
+  await until(() => world.questions === 1);
+  assert.is(client.stop(), true);
+  assert.is((await answer).ending, 'interrupted');
+  const stop = { type: 'mycroft.stop', data: {} };
+  assert.equal(sent.at(-1), { ...stop, context: {} });
+  client.newConversation();
+  const other = client.ask('count');
+  await until(() => world.questions === 3);
+  client.stop();
+  assert.is((await other).ending, 'interrupted');
+  const { session } = world.asked as { session: { session_id: string } };
+  assert.equal(sent.at(-1), { ...stop, context: { session: { session_id: session.session_id } } });
+});
+
 test('a signal that was aborted before, also one that does not say why, sends nothing', async () => {
   const world = newWorld();
   const client = world.start();

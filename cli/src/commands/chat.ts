@@ -23,8 +23,8 @@ export const CHAT: Command = {
   usage: 'chat IDENTITY [options]',
   help: `\
 Connects to the hub of an identity over WebSocket, and stays connected: each
-line that you type is a question. What the hub says unasked is shown, too.
-Ctrl+C or Ctrl+D ends it.
+line that you type is a question, and interrupts the answer to the last. What
+the hub says unasked is shown, too. Ctrl+C interrupts an answer, or ends it.
 
   hub-protocol chat hub/identity.json
   hub-protocol chat hub/identity.json < questions.txt > answers.txt
@@ -96,7 +96,11 @@ async function chat(args: Arguments): Promise<Result> {
     isOver = true;
     client.end(); // a question that waits for its answer ends, too
   };
-  terminal.on('SIGINT', () => terminal.close());
+  let asking = 0;
+  terminal.on('SIGINT', () => {
+    if (asking > 0) client.stop();
+    else terminal.close();
+  });
   if (isTerminal) terminal.on('close', end);
 
   const onPart = ({ text }: Part): void => {
@@ -104,6 +108,33 @@ async function chat(args: Arguments): Promise<Result> {
   };
   const answers: (Shown & { question: string })[] = [];
   let isAnyUnanswered = false;
+  const ask = async (question: string): Promise<void> => {
+    const waiting = new AbortController();
+    const late = setTimeout(() => {
+      if (isDeriving()) late.refresh();
+      else if (client.state !== 'ready') {
+        waiting.abort({ tell: told || 'There is no connection to the hub.' });
+      }
+    }, LONGEST_WAIT);
+    timer = late;
+    asking++;
+    const answer: Shown = await client
+      .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST, interrupt: isTerminal })
+      .then(shownOf, ({ tell: message }: AskError) => ({
+        ending: 'closed',
+        text: '',
+        expectsAnswer: false,
+        message,
+      }));
+    asking--;
+    clearTimeout(late);
+    if (timer === late) timer = undefined; // `refresh` would start it again
+    if (isOver) return;
+    const last = answer.ending === 'interrupted' ? undefined : lineAfter(answer);
+    if (last !== undefined) (answer.message === undefined ? say : tell)(last);
+    if (answer.message !== undefined) isAnyUnanswered = true;
+    if (args.flag('json')) answers.push({ question, ...answer });
+  };
   prompt();
   for await (const line of terminal) {
     const question = line.trim();
@@ -111,28 +142,9 @@ async function chat(args: Arguments): Promise<Result> {
       prompt();
       continue;
     }
-    const waiting = new AbortController();
-    timer = setTimeout(() => {
-      if (isDeriving()) timer?.refresh();
-      else if (client.state !== 'ready') {
-        waiting.abort({ tell: told || 'There is no connection to the hub.' });
-      }
-    }, LONGEST_WAIT);
-    const answer: Shown = await client
-      .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST })
-      .then(shownOf, ({ tell: message }: AskError) => ({
-        ending: 'closed',
-        text: '',
-        expectsAnswer: false,
-        message,
-      }));
-    clearTimeout(timer);
-    timer = undefined; // `refresh` would start it again
+    const asked = ask(question);
+    if (!isTerminal) await asked; // a person may interrupt the answer
     if (isOver) break;
-    const last = lineAfter(answer);
-    if (last !== undefined) (answer.message === undefined ? say : tell)(last);
-    if (answer.message !== undefined) isAnyUnanswered = true;
-    if (args.flag('json')) answers.push({ question, ...answer });
   }
   end();
   if (isTerminal) output.write('\n');
