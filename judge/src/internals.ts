@@ -3,11 +3,10 @@
  * vectors. The published judge does not export it.
  */
 export { didYouMean } from './closest.ts';
-export { MISTAKES, type Mistake } from './mistakes/noise-mistakes.ts';
-export { openWith } from './mistakes/noise-with-mistake.ts';
 export { type MistakenPsk, mistakenPsks } from './mistakes/psk.ts';
 export { printable, table, wrapped } from './printable.ts';
 export * from './protocol.ts';
 export { MAX_FILE, readAtMost } from './read-file.ts';
+export { openWith } from './symmetric-state.ts';
 export { firstWrongValue, follow, type Seen, type Stop } from './trace.ts';
 export { readVectorFile, type Vector, type VectorFile } from './vectors.ts';

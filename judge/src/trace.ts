@@ -5,14 +5,6 @@
 import type { Fields } from './adapter.ts';
 import { type Difference, firstDifference } from './difference.ts';
 import {
-  dhKeysWith,
-  NoiseWithMistake,
-  preMessagesWith,
-  publicKeyOf,
-  type Side,
-  sharedSecretOf,
-} from './mistakes/noise-with-mistake.ts';
-import {
   buildPrologue,
   bytesToHex,
   bytesToUtf8,
@@ -26,6 +18,7 @@ import {
   type Suite,
   type Token,
 } from './protocol.ts';
+import { publicKeyOf, type Side, SymmetricState, sharedSecretOf } from './symmetric-state.ts';
 import type { Vector } from './vectors.ts';
 
 /** A handshake as one side sees it. All bytes are in hexadecimal. */
@@ -86,7 +79,7 @@ class Walk {
   readonly steps: Step[] = [];
   stop: Stop | undefined;
   readonly #seen: Seen;
-  readonly #noise: NoiseWithMistake;
+  readonly #noise: SymmetricState;
   readonly #own: Keys;
   readonly #ownPublic: Keys;
   readonly #remote: Keys;
@@ -99,11 +92,11 @@ class Walk {
     this.#remote = { s: keyOf(seen.remote?.s), e: keyOf(seen.remote?.e) };
     this.#ownPublic = { s: this.#own.s ? publicKeyOf(this.#own.s) : keyOf(publicKey) };
     this.#remotePublic = { s: keyOf(remoteStaticKey) };
-    this.#noise = new NoiseWithMistake({}, pattern, suite);
+    this.#noise = new SymmetricState(pattern, suite);
     this.#compute(START, 'the protocol name: padded with zeros to 32 bytes, or hashed if it is longer');
     this.#noise.mixHash(bytes(prologue));
     this.#compute(START, 'MixHash(prologue)', { prologue });
-    for (const owner of preMessagesWith({}, pattern, side)) {
+    for (const owner of PATTERNS[pattern].staticKeysKnown ? (['init', 'resp'] as const) : []) {
       const key = owner === side ? this.#ownPublic.s : this.#remotePublic.s;
       if (key === undefined) this.stop = 'lacks a key';
       else this.#noise.mixHash(key);
@@ -177,7 +170,7 @@ class Walk {
   }
 
   #mixShared(where: string, token: Exclude<Token, 'e' | 's' | 'psk'>): boolean {
-    const [init, resp] = dhKeysWith({}, token);
+    const [init, resp] = [...token] as ['s' | 'e', 's' | 'e'];
     const [mine, other] = this.#seen.side === 'init' ? [init, resp] : [resp, init];
     const secret =
       shared(this.#own[mine], this.#remotePublic[other]) ??

@@ -4,74 +4,12 @@ import * as assert from 'uvu/assert';
 import type { Fields } from '../../judge/src/adapter.ts';
 import { saidOfEvents } from '../../judge/src/mistakes/events.ts';
 import { mistakenPrologues, saidOfJson } from '../../judge/src/mistakes/json.ts';
-import {
-  handshakeWith,
-  mistakesIn,
-  mistakesInSealing,
-  showsIn,
-  type Transcript,
-} from '../../judge/src/mistakes/noise.ts';
-import { MISTAKES, type Mistake } from '../../judge/src/mistakes/noise-mistakes.ts';
-import { sealWith } from '../../judge/src/mistakes/noise-with-mistake.ts';
 import { mistakenPsks } from '../../judge/src/mistakes/psk.ts';
 import { runVectors } from '../../judge/src/run-vectors.ts';
 import type { Verdict } from '../../judge/src/verdict.ts';
 import { createAdapter } from '../../ports/typescript/adapter.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
-import type { Suite } from '../../src/noise/patterns.ts';
-import { hex, readVectors, toHex, type Vector } from '../world/vectors.ts';
-
-const HANDSHAKES = readVectors('handshake', 'Handshake');
-const SIDES = ['init', 'resp'] as const;
-const transcriptOf = (vector: Vector): Transcript => vector as unknown as Transcript;
-
-test('writes what noiseprotocol writes without a mistake', () => {
-  for (const vector of HANDSHAKES) {
-    for (const side of SIDES) {
-      const written = handshakeWith({}, side, transcriptOf(vector));
-      for (const [index, { message }] of vector.messages.entries())
-        if ((index % 2 === 0) === (side === 'init')) assert.is(written[`message ${index + 1}`], message);
-      assert.is(written.handshakeHash, vector.handshakeHash);
-      const own = vector.transport.filter(({ from }: { from: string }) => from === side);
-      for (const [index, { message }] of own.entries()) assert.is(written[`sealed ${index}`], message);
-    }
-  }
-});
-
-for (const mistake of MISTAKES.filter(({ nonce }) => nonce !== 'four-bytes')) {
-  test(`recognises: ${mistake.cause}`, () => {
-    const isSeen = HANDSHAKES.some((vector) =>
-      SIDES.some((side) => {
-        const [right, wrong] = [{}, mistake].map((made) => handshakeWith(made, side, transcriptOf(vector)));
-        const what = Object.keys(right!).find((name) => name !== 'opens' && right![name] !== wrong![name]);
-        return (
-          what !== undefined &&
-          mistakesIn(side, transcriptOf(vector), what, wrong![what]).includes(mistake.cause)
-        );
-      }),
-    );
-    assert.ok(isSeen);
-    assert.ok(HANDSHAKES.some((vector) => showsIn(transcriptOf(vector), mistake.cause)));
-  });
-}
-
-test('recognises the nonce of a sealed message, and no mistake in others', () => {
-  const [key, plaintext, start] = [new Uint8Array(32).fill(7), hex('00ff'), 2n ** 60n + 0x1_0001_8081n];
-  for (const suite of ['25519_ChaChaPoly_SHA256', '25519_AESGCM_SHA256'] as Suite[]) {
-    const find = (mistake: Partial<Mistake>, counter: bigint): readonly string[] =>
-      mistakesInSealing(
-        suite,
-        key,
-        start,
-        2,
-        plaintext,
-        toHex(sealWith(mistake, suite, key, counter, new Uint8Array(0), plaintext)),
-      );
-    for (const mistake of MISTAKES.filter(({ nonce }) => nonce !== undefined && nonce !== 'never-reset'))
-      assert.equal(find(mistake, mistake.nonce === 'never-advanced' ? start : start + 2n), [mistake.cause]);
-    assert.equal(find({}, 7n), []);
-  }
-});
+import { readVectors, toHex, type Vector } from '../world/vectors.ts';
 
 test('says where canonical JSON differs, token by token', () => {
   for (const [right, got, says, gist] of [

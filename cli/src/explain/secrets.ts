@@ -130,9 +130,7 @@ function replay(examined: Case, { index, reader }: Point, psk: Uint8Array | unde
   const { steps, stop } = follow(seen);
   if (stop !== undefined || index < 3) return stop ?? 'opens';
   const key = hexToBytes(steps[steps.length - 1]!.fields.receive!)!;
-  return openWith({}, seen.suite, key, 0n, new Uint8Array(0), sealed!) === undefined
-    ? 'does not open'
-    : 'opens';
+  return openWith(seen.suite, key, 0n, new Uint8Array(0), sealed!) === undefined ? 'does not open' : 'opens';
 }
 
 /** The first value that an implementation has noted in its recording, as to the judge, and that is wrong. */

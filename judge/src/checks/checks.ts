@@ -9,7 +9,7 @@ import type { Vector } from '../vectors.ts';
 import { type Ask, type Check, checkResponse, Failure, type Verdict } from '../verdict.ts';
 import { checkReassemble, checkSplit } from './framing.ts';
 import { checkLink, checkSchedule } from './link.ts';
-import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal, refutesHandshake } from './noise.ts';
+import { checkHandshake, checkHandshakeFailure, checkOpen, checkSeal } from './noise.ts';
 import { checkSession } from './session.ts';
 
 export interface Operation {
@@ -72,7 +72,7 @@ export const CHECKS: { readonly [type: string]: Check } = {
   Prologue: { operation: 'prologue', check: checkPrologue, refutes: refutesPrologue },
   SelectNoise: plain('select', ['patterns', 'suites', 'own', 'pinned'], ['pattern', 'suite', 'protocolName']),
   Psk: { operation: 'psk', check: checkPsk },
-  Handshake: { operation: 'handshake', check: checkHandshake, refutes: refutesHandshake },
+  Handshake: { operation: 'handshake', check: checkHandshake },
   HandshakeFailure: { operation: 'handshake', check: checkHandshakeFailure },
   Seal: { operation: 'seal', check: checkSeal },
   Open: { operation: 'open', check: checkOpen },

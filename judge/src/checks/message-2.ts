@@ -1,5 +1,5 @@
 /** What follows from another payload of a hub in message 2, which it may choose (P-63): other values of h, and tags of message 3. */
-import { sealWith } from '../mistakes/noise-with-mistake.ts';
+
 import {
   bytesToHex,
   bytesToUtf8,
@@ -9,6 +9,7 @@ import {
   parseJson,
   utf8ToBytes,
 } from '../protocol.ts';
+import { sealWith } from '../symmetric-state.ts';
 import { type Step, seenIn, stepsOf } from '../trace.ts';
 import type { Vector } from '../vectors.ts';
 
@@ -28,7 +29,7 @@ export function withMessage2(test: Vector, message: string): Vector | undefined 
     const call = due.find((step) => step.isCall && step.where === where)?.fields;
     const opened = lastOf(due, where);
     if (call === undefined || opened?.plaintext === undefined) break; // it is damaged, or there is none
-    const part = sealWith({}, seen.suite, bytes(call.k!), BigInt(call.nonce!), bytes(h), opened.plaintext);
+    const part = sealWith(seen.suite, bytes(call.k!), BigInt(call.nonce!), bytes(h), opened.plaintext);
     [sealed, rest] = [sealed + bytesToHex(part), rest.slice(length)];
     [h, dueH] = [bytesToHex(nodeCrypto.sha256(bytes(h), part)), opened.fields.h!];
   }

@@ -2,15 +2,16 @@
  * Handshake messages with an ephemeral key of zeros. They are valid for a side that accepts the resulting shared secret
  * of zeros, and do not differ from other messages otherwise: a side that does not check cannot fail for another reason.
  */
-import { NoiseWithMistake } from '../mistakes/noise-with-mistake.ts';
+
 import { concatBytes, nodeCrypto, type Suite } from '../protocol.ts';
+import { SymmetricState } from '../symmetric-state.ts';
 
 const ZEROS = new Uint8Array(32);
 const EPHEMERAL = 32;
 const { x25519 } = nodeCrypto;
 
-function start(suite: Suite, prologue: Uint8Array): NoiseWithMistake {
-  const noise = new NoiseWithMistake({}, 'XXpsk2', suite);
+function start(suite: Suite, prologue: Uint8Array): SymmetricState {
+  const noise = new SymmetricState('XXpsk2', suite);
   noise.mixHash(prologue);
   return noise;
 }
