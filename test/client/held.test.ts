@@ -8,17 +8,22 @@ import { runInNewContext } from 'node:vm';
 import { createKeyring, type JsonObject, type Keyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Client, connect as overWebSocket } from 'hub-protocol-client';
+import { connect as inPage } from 'hub-protocol-client/browser';
 import { connect as overHttps } from 'hub-protocol-client/https';
 import { type HubClient, type HubConnection, serveSocket } from 'hub-protocol-client/hub';
 import { connect as overMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
 import { limitPackets } from '../../client/dist/limit-packets.js';
 import { ClientSession } from '../../src/parts.ts';
 import { AnyHub } from './any-hub.ts';
 import { PSK, soon, until } from './world.ts';
 
 const test = suite('what is held');
+const { WebSocket: saved } = globalThis;
+test.before(() => void Object.assign(globalThis, { WebSocket }));
+test.after(() => void Object.assign(globalThis, { WebSocket: saved }));
 const MIB = 2 ** 20;
 const SIZES = (process.env.HELD ?? '1').split(',').map(Number);
 setFlagsFromString('--expose-gc');
@@ -101,6 +106,7 @@ const TRANSPORTS = {
   WebSocket: [overWebSocket, Object.keys(FILLINGS)],
   MQTT: [overMqtt, ['unsent']], // what a session holds is the same
   HTTPS: [overHttps, ['unsent']],
+  'the WebSocket of a page': [inPage, ['unsent', 'partial']],
 } as const;
 
 for (const [transport, [connect, names]] of Object.entries(TRANSPORTS)) {
