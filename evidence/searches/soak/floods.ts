@@ -6,7 +6,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createKeyring, type Keyring, parseIdentity, storePsk } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
-import { connect } from 'hub-protocol-client';
+import { type Client, connect } from 'hub-protocol-client';
 import { serveHub } from 'hub-protocol-client/hub';
 import { Random } from '../../../test/world/random.ts';
 
@@ -17,6 +17,8 @@ const KIB = 1024;
 interface FloodTask {
   readonly psk: string;
   readonly tls: { key: string; cert: string };
+  /** How many clients there are, besides the one that asks. */
+  readonly others: number;
 }
 
 interface FloodReport {
@@ -31,6 +33,8 @@ export interface Floods extends FloodReport {
   readonly answers: number;
   /** The slowest answer, in milliseconds. */
   readonly slowest: number;
+  /** How often one of the other clients has lost its connection. */
+  readonly lost: number;
 }
 
 const HEADS = [
@@ -97,13 +101,13 @@ async function attack(open: () => Promise<TLSSocket>, random: Random): Promise<v
 
 /**
  * @param minutes - how long
- * @param idle - how many connections do nothing
+ * @param others - how many clients are ready, and ask nothing
  */
-export async function floods(minutes: number, idle: number): Promise<Floods> {
+export async function floods(minutes: number, others: number): Promise<Floods> {
   const { ca, ...tls } = await localhostCertificate();
   const psk = randomBytes(32);
   const hub = fork(new URL(import.meta.url), ['hub'], { execArgv: process.execArgv });
-  hub.send({ psk: Buffer.from(psk).toString('hex'), tls } satisfies FloodTask);
+  hub.send({ psk: Buffer.from(psk).toString('hex'), tls, others } satisfies FloodTask);
   const url = await answer<string>(hub);
   const { port } = new URL(url);
   const open = async (): Promise<TLSSocket> => {
@@ -112,23 +116,29 @@ export async function floods(minutes: number, idle: number): Promise<Floods> {
     await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')]).catch(() => {});
     return socket;
   };
-  const sockets: TLSSocket[] = [];
-  while (sockets.length < idle) sockets.push(await open());
-  let kept: Keyring = storePsk(
-    createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32) }),
-    NODE_ID,
-    psk,
-  );
-  const keyring = {
-    load: () => kept,
-    update: (change: (stored: Keyring) => Keyring): void => {
-      kept = change(kept);
-    },
-  };
   const wss = `wss://localhost:${port}`;
-  const identity = parseIdentity({ access_key: ACCESS_KEY, password: 'x', data_plane_endpoints: { wss } });
-  const client = connect({ identity, keyring, ca });
-  let [attacks, answers, slowest] = [0, 0, 0];
+  const connectAs = (accessKey: string): Client => {
+    const own = createKeyring({ accessKey, staticKey: randomBytes(32) });
+    let kept: Keyring = storePsk(own, NODE_ID, psk);
+    const keyring = {
+      load: () => kept,
+      update: (change: (stored: Keyring) => Keyring): void => {
+        kept = change(kept);
+      },
+    };
+    const identity = parseIdentity({ access_key: accessKey, password: 'x', data_plane_endpoints: { wss } });
+    return connect({ identity, keyring, ca });
+  };
+  let [attacks, answers, slowest, lost] = [0, 0, 0, 0];
+  const clients: Client[] = [];
+  while (clients.length < others) {
+    const client = connectAs(`other-${clients.length}`);
+    clients.push(client);
+    await new Promise((resolve) => client.once('connect', resolve));
+    client.on('close', () => lost++);
+  }
+  hub.send('begin');
+  const client = connectAs(ACCESS_KEY);
   const until = Date.now() + minutes * 60_000;
   const strangers = Array.from({ length: 8 }, async (_, i) => {
     for (const random = new Random(i); Date.now() < until; attacks++)
@@ -144,11 +154,12 @@ export async function floods(minutes: number, idle: number): Promise<Floods> {
   }
   await Promise.all(strangers);
   client.end();
-  for (const socket of sockets) socket.destroy();
   hub.send('report');
   const report = await answer<FloodReport>(hub);
+  const figures = { ...report, attacks, answers, slowest, lost };
+  for (const other of clients) other.end();
   hub.kill();
-  return { ...report, attacks, answers, slowest };
+  return figures;
 }
 
 function answer<T>(child: ChildProcess): Promise<T> {
@@ -158,11 +169,14 @@ function answer<T>(child: ChildProcess): Promise<T> {
 
 /** The process of the hub. */
 function serve(): void {
-  process.once('message', async ({ psk, tls }: FloodTask) => {
-    const clients = new Map([[ACCESS_KEY, { psk: Buffer.from(psk, 'hex') }]]);
-    const { url } = await serveHub({ nodeId: NODE_ID, staticKey: randomBytes(32), clients, tls });
+  process.once('message', async ({ psk, tls, others }: FloodTask) => {
+    const names = [ACCESS_KEY, ...Array.from({ length: others }, (_, i) => `other-${i}`)];
+    const clients = new Map(names.map((name) => [name, { psk: Buffer.from(psk, 'hex') }]));
+    const maxConnections = names.length + 10;
+    const own = { nodeId: NODE_ID, staticKey: randomBytes(32) };
+    const { url } = await serveHub({ ...own, clients, maxConnections, tls });
     const cpu = (): number => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
-    const before = process.memoryUsage.rss();
+    let before = process.memoryUsage.rss();
     let [memory, lag] = [0, 0];
     let last = { wall: performance.now(), cpu: cpu() };
     setInterval(() => {
@@ -172,7 +186,12 @@ function serve(): void {
       memory = Math.max(memory, process.memoryUsage.rss() - before);
     }, 5);
     process.send!(url);
-    process.once('message', () => process.send!({ memory, lag } satisfies FloodReport));
+    process.on('message', (order) => {
+      if (order === 'report') process.send!({ memory, lag } satisfies FloodReport);
+      before = process.memoryUsage.rss();
+      memory = 0;
+      lag = 0;
+    });
   });
   process.on('disconnect', () => process.exit());
 }
