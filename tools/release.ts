@@ -1,6 +1,6 @@
 /**
  * Makes a release: checks that the version is ready, runs the tests, packs the three packages twice, and compares the bytes.
- * Writes to release/ the tarballs, their SHA-256, and a bill of materials of each.
+ * Writes to release/ the tarballs, the vectors for ports in other languages, their SHA-256, and bills of materials.
  *
  *     npm run release                    about five minutes; publishes nothing. Refused without the project's addresses
  *     npm run release -- --untested      without the tests, a minute and a half; also without the addresses
@@ -13,6 +13,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Packed, packCopy } from './pack.ts';
 import { ADDRESSES, bomOf, type Manifest, manifestOf, PACKAGES } from './parts.ts';
+import { sha256, vectorsArchive } from './vectors-archive.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const FOLDER = join(ROOT, 'release');
@@ -75,7 +76,7 @@ function step(...command: [string, ...string[]]): boolean {
 }
 
 /** The lines of a file that `sha256sum --check` reads. */
-export function sums(packed: readonly Packed[]): string {
+export function sums(packed: readonly Pick<Packed, 'sha256' | 'path'>[]): string {
   return packed.map(({ sha256, path }) => `${sha256}  ${basename(path)}\n`).join('');
 }
 
@@ -128,7 +129,10 @@ async function release(args: readonly string[]): Promise<number> {
     rmSync(FOLDER, { recursive: true, force: true });
     mkdirSync(FOLDER);
     for (const { path } of packed) copyFileSync(path, join(FOLDER, basename(path)));
-    writeFileSync(join(FOLDER, 'SHA256SUMS'), sums(packed));
+    const archive = vectorsArchive(version);
+    const path = join(FOLDER, `hub-protocol-vectors-${version}.tar.gz`);
+    writeFileSync(path, archive);
+    writeFileSync(join(FOLDER, 'SHA256SUMS'), sums([...packed, { sha256: sha256(archive), path }]));
     const committed = new Date(git('log', '-1', '--format=%cI')).toISOString();
     for (const folder of PACKAGES) {
       const file = `${manifestOf(folder).name}-${version}.cdx.json`;

@@ -107,7 +107,13 @@ export function applies({ operation, type, pattern, suite, test }: Subject, prof
   if (operation === 'psk') return psk === 'derived';
   if (operation === 'select') {
     const isChosen = test.pattern === undefined || patterns.includes(test.pattern);
-    return roles.includes('client') && isChosen && test.own.every((name: string) => suites.includes(name));
+    const hasChoice = patterns.length + suites.length > 2;
+    return (
+      hasChoice &&
+      roles.includes('client') &&
+      isChosen &&
+      test.own.every((name: string) => suites.includes(name))
+    );
   }
   const used = { pattern: test.pattern ?? pattern, suite: test.suite ?? suite };
   if (used.pattern !== undefined && !patterns.includes(used.pattern)) return false;

@@ -209,7 +209,7 @@ export interface Printed {
 
 /**
  * A line about the vectors, then one for each test of these operations, or of all files. It has the fields of the test and of its
- * group, the file, and the operation, or null if no operation takes it.
+ * group, the file, and the operation, or null if no operation takes it. A test of more than 8 KiB has several lines.
  */
 export function* jsonLines({ only, specOnly, profile }: Printed): Generator<string> {
   yield JSON.stringify({ vectors: vectorsId() });
@@ -221,10 +221,23 @@ export function* jsonLines({ only, specOnly, profile }: Printed): Generator<stri
       for (const test of tests) {
         const isNamed = only?.some((name) => name === operation || name === `${file}-${test.tcId}`);
         if (isNamed === false || (specOnly && test.result === 'acceptable') || !isOurs(test)) continue;
-        yield JSON.stringify({ file, operation, ...group, ...test });
+        yield* inParts({ file, operation, ...group, ...test });
       }
     }
   }
+}
+
+const LONGEST_LINE = 8192; // bytes
+const PART = 2600; // characters, each of which takes at most three bytes
+
+/** A line, or several whose `text`s together are it. */
+function* inParts(fields: Fields): Generator<string> {
+  const line = JSON.stringify(fields);
+  if (Buffer.byteLength(line) <= LONGEST_LINE) return yield line;
+  const { file, tcId } = fields;
+  const parts = Math.ceil(line.length / PART);
+  for (let part = 1; part <= parts; part++)
+    yield JSON.stringify({ file, tcId, part, parts, text: line.slice(PART * (part - 1), PART * part) });
 }
 
 /** The same tests for people: a step a line, with what is expected below it, and long values cut. */

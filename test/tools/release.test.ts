@@ -1,12 +1,16 @@
 /** What `npm run release` demands of a version. The tarballs are in package/tarball.package.ts. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { publishedManifest, publishedReadme } from '../../tools/pack.ts';
 import { PACKAGES } from '../../tools/parts.ts';
 import { addressProblems, sums, versionProblems } from '../../tools/release.ts';
+import { sha256, vectorsArchive } from '../../tools/vectors-archive.ts';
 
 const READY =
   '# Changelog\n\n## [Unreleased]\n\n## [1.2.3] - 2026-11-22\n\n### Added\n\n- x\n\n## [1.2.2] - 2026-10-01\n';
@@ -88,6 +92,34 @@ test('a package is published without the exports of its sources', () => {
 test('the list of hashes is in the form that sha256sum reads', () => {
   const packed = { name: 'x', path: '/a/b/x-1.0.0.tgz', sha256: '00'.repeat(32), unpackedSize: 1 };
   assert.is(sums([packed]), `${'00'.repeat(32)}  x-1.0.0.tgz\n`);
+});
+
+test('the archive of the vectors has the files of its manifest, and no line of more than 8 KiB', () => {
+  const archive = vectorsArchive('1.2.3');
+  assert.is(sha256(archive), sha256(vectorsArchive('1.2.3')));
+  const folder = mkdtempSync(join(tmpdir(), 'vectors-'));
+  try {
+    execFileSync('tar', ['-xzf', '-'], { cwd: folder, input: archive });
+    const fileOf = (name: string): string =>
+      readFileSync(join(folder, 'hub-protocol-vectors-1.2.3', name), 'utf8');
+    const { files } = JSON.parse(fileOf('manifest.json'));
+    for (const { name, sha256: due } of files) assert.is(sha256(fileOf(name)), due, name);
+    const lines = fileOf('all.jsonl').trimEnd().split('\n');
+    assert.ok(lines.every((line) => Buffer.byteLength(line) <= 8192));
+    const tests = new Map<string, string>();
+    for (const line of lines.slice(1)) {
+      const { file, tcId, text, parts } = JSON.parse(line);
+      const name = `${file} ${tcId}`;
+      tests.set(name, parts === undefined ? line : (tests.get(name) ?? '') + text);
+    }
+    assert.is(JSON.parse(tests.get('handshake 428')!).tcId, 428);
+    assert.is(
+      tests.size,
+      vectorFiles().reduce((sum, file) => sum + readVectorFile(file).numberOfTests, 0),
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 test.run();
