@@ -86,14 +86,16 @@ export async function runVectors({
   const tasks = profile === undefined ? all : all.filter((task) => applies(task, profile));
   if (profile !== undefined) onProfile?.(profile, all.length - tasks.length);
   const verdicts: Verdict[] = [];
-  let [operation, inVain, late] = ['', 0, 0];
+  let [operation, inVain, inAll, late] = ['', 0, 0, 0];
   for (const task of tasks) {
     onProgress?.(verdicts.length, tasks.length, task.operation);
     if (task.operation !== operation) [operation, inVain] = [task.operation, 0];
-    const asked = late === MAX_LATE ? ASLEEP : inVain < MAX_IN_VAIN ? adapter : SILENT;
+    const isSilent = inVain >= MAX_IN_VAIN || inAll >= 2 * MAX_IN_VAIN;
+    const asked = late === MAX_LATE ? ASLEEP : isSilent ? SILENT : adapter;
     const verdict = await runVector(task, asked, isSpecOnly, profile);
     const { where, got } = verdict.failure?.difference ?? { where: '', got: '' };
     inVain = where === 'adapter' ? inVain + 1 : 0;
+    if (asked === adapter) inAll = where === 'adapter' ? inAll + 1 : 0;
     if (asked === adapter) late = where === 'adapter' && got.startsWith(LATE) ? late + 1 : 0;
     verdicts.push(verdict);
   }
@@ -110,7 +112,7 @@ async function askAbout(adapter: Adapter): Promise<Profile | undefined> {
   return readProfile(response);
 }
 
-/** How many requests in a row, of one operation, an adapter may leave without a valid response. Each costs a new process. */
+/** How many requests in a row, of one operation, an adapter may leave without a valid response; and twice as many of all. Each costs a new process. */
 const MAX_IN_VAIN = 20;
 
 /** How many requests in a row an adapter may leave without any response. Each costs the whole timeout. */

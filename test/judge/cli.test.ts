@@ -252,6 +252,16 @@ test('stops testing an operation after 20 requests without an answer, and goes o
   assert.is(asked.length, 1 + 20 + verdicts.length - COUNT); // the first asks what it is
 });
 
+test('stops after 40 requests without an answer, whatever the operation', async () => {
+  let asked = 0;
+  const send = async (): Promise<Fields> => {
+    if (asked++ > 0) throw new AdapterError('a response with id 1 to request 2');
+    return {};
+  };
+  await runVectors({ adapter: { send, stop: async () => {} } });
+  assert.is(asked, 1 + 40); // the first asks what it is
+});
+
 test('judge.json names the vector, and has both values whole', async () => {
   await judge(`say({ psk: 'ab'.repeat(40) })`, '--only', 'psk');
   const { verdicts } = JSON.parse(readFileSync(join(folder, 'judge.json'), 'utf8'));
