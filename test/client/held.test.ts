@@ -11,12 +11,15 @@ import { type Client, connect as overWebSocket } from 'hub-protocol-client';
 import { connect as inPage } from 'hub-protocol-client/browser';
 import { connect as overHttps } from 'hub-protocol-client/https';
 import { type HubClient, type HubConnection, serveSocket } from 'hub-protocol-client/hub';
+import { serveHub } from 'hub-protocol-client/hub/mqtt';
 import { connect as overMqtt } from 'hub-protocol-client/mqtt';
+import mqtt from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { limitPackets } from '../../client/dist/limit-packets.js';
 import { ClientSession } from '../../src/parts.ts';
+import { startBroker } from '../world/mqtt-broker.ts';
 import { AnyHub } from './any-hub.ts';
 import { PSK, soon, until } from './world.ts';
 
@@ -145,6 +148,11 @@ function assertHeld(held: number, maxMemory: number): void {
   assert.ok(held <= 2 * maxMemory + 8 * MIB, `${(held / MIB).toFixed(1)} of ${maxMemory / MIB} MiB`);
 }
 
+function sessionOf(accessKey: string): ClientSession {
+  const keyring = createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
+  return new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
+}
+
 /** A client of a hub, whose socket is in memory. */
 class Peer {
   readonly socket = Object.assign(new EventEmitter(), {
@@ -164,8 +172,7 @@ class Peer {
   isOver = false;
 
   constructor(accessKey: string) {
-    const keyring = createKeyring({ accessKey, staticKey: randomBytes(32), crypto });
-    this.session = new ClientSession({ crypto, randomBytes, siteId: 'lobby', keyring });
+    this.session = sessionOf(accessKey);
   }
 
   async serve(accessKey: string, options: Parameters<typeof serveSocket>[2]): Promise<void> {
@@ -256,6 +263,68 @@ for (const [name, fill] of Object.entries(OF_HUB)) {
       assertHeld((await taken()) - before, maxMemory);
       assert.ok(peers.some(({ isOver }) => isOver) && peers.some(({ isOver }) => !isOver));
       for (const peer of peers) peer.socket.terminate();
+    });
+  }
+}
+
+for (const [name, missing] of [
+  ['partial', 1],
+  ['answers', 0],
+] as const) {
+  for (const mebibytes of SIZES) {
+    test(`a hub over MQTT with ${mebibytes} MiB holds no more of: ${name}`, async () => {
+      const maxMemory = mebibytes * MIB;
+      const length = Math.min(maxMemory / 4, 4 * MIB);
+      const names = Array.from({ length: often(maxMemory, length) }, (_, i) => `k${i}`);
+      const broker = await startBroker({ base: 'b', accounts: new Map([['hub', 'secret']]), hub: 'hub' });
+      const account = { url: broker.url, username: 'hub', password: 'secret' };
+      let ends = 0;
+      const hub = await serveHub({
+        ...{ nodeId: 'hub-1', staticKey: randomBytes(32), maxMemory, broker: account, base: 'b' },
+        clients: new Map(names.map((accessKey) => [accessKey, { psk: PSK }])),
+        answer: () => new Promise<string>(() => {}),
+        onEvent: ({ type }) => void (type === 'ended' && ends++),
+      });
+      const line = await mqtt.connectAsync(broker.url, account); // of all clients
+      try {
+        await line.subscribeAsync('b/+/out');
+        const before = await taken();
+        const sessions = new Map(names.map((accessKey) => [accessKey, sessionOf(accessKey)]));
+        const say = (accessKey: string, messages: readonly (string | Uint8Array)[]): Promise<unknown> =>
+          Promise.all(
+            messages.map((data) =>
+              line.publishAsync(`b/${accessKey}/in`, Buffer.from(data as string), { qos: 1 }),
+            ),
+          );
+        line.on('message', (topic, data) => {
+          const [, accessKey] = topic.split('/') as [string, string];
+          const session = sessions.get(accessKey)!;
+          for (const event of session
+            .receive(data)
+            .flatMap((event) => (event.type === 'psk-needed' ? session.providePsk(PSK) : [event])))
+            if (event.type === 'transmit') void say(accessKey, [event.data]);
+        });
+        for (const [accessKey, session] of sessions)
+          for (const event of session.start())
+            if (event.type === 'transmit') void say(accessKey, [event.data]);
+        await until(
+          () => [...hub.connections].filter(({ state }) => state === 'ready').length === names.length,
+        );
+        for (const [accessKey, session] of sessions) {
+          const messages = session.sendJson(bus(length));
+          await say(accessKey, messages.slice(0, messages.length - missing));
+        }
+        for (let before = -1; ends === 0 || ends > before; ) {
+          before = ends;
+          await new Promise((resolve) => setTimeout(resolve, 300)); // the rest is on its way
+        }
+        assertHeld((await taken()) - before, maxMemory);
+        assert.ok([...hub.connections].some(({ state }) => state === 'ready'));
+      } finally {
+        line.end(true);
+        await hub.stop();
+        await broker.stop();
+      }
     });
   }
 }
