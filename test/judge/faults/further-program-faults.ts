@@ -39,22 +39,11 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-128': [
-    broken('the default port is 443', [
-      READ_IDENTITY,
-      'const DEFAULT_PORT = 5679;',
-      'const DEFAULT_PORT = 443;',
-    ]),
-    broken('the default path is left out', [ENDPOINT, 'trimSlashes(identity.defaultPath.trim())', "''"]),
     broken('a host may be empty', [URLS, "return host !== '' && ", 'return ']),
     broken('an address that is no URL is passed over', [
       ENDPOINT,
       'throw errors.badIdentityAddress(',
       'return undefined;\n    throw errors.badIdentityAddress(',
-    ]),
-    broken('the port in default_master does not count', [
-      ENDPOINT,
-      'parts.port ?? identity.defaultPort',
-      'identity.defaultPort',
     ]),
   ],
   'P-130': [
