@@ -194,7 +194,8 @@ async function inTime<Answer>(name: string, answer: PromiseLike<Answer>): Promis
   let late: NodeJS.Timeout | undefined;
   const isLate = new Promise<never>((_, reject) => {
     const message = `"clients.${name}" has not answered within ${STORE_TIMEOUT / 1000} s`;
-    late = setTimeout(() => reject(new Error(message)), STORE_TIMEOUT);
+    // An answer that has come while this process was busy is read first.
+    late = setTimeout(() => setImmediate(() => reject(new Error(message))), STORE_TIMEOUT);
   });
   return Promise.race([answer, isLate]).finally(() => clearTimeout(late));
 }

@@ -33,8 +33,8 @@ export type {
 /** The options of a hub over WebSocket. */
 export interface WebSocketHubOptions extends ServedOptions {
   /**
-   * The most connections of known clients at a time (default 750, which fits the 1024 descriptors that many systems give a program, beside the
-   * 200 sockets that are refused or not open yet). At a further one the oldest gives way that is not ready and has sent nothing; if all are
+   * The most connections of known clients at a time (default 750, which fits the 1024 descriptors that many systems give a program, beside
+   * 200 sockets that are refused or not open yet: of those a fifth as many, and at least 150, may wait). At a further one the oldest gives way that is not ready and has sent nothing; if all are
    * ready, it gets the HTTP status 503, and its client tries again later. Of one access key only the newest that is ready stays.
    */
   maxConnections?: number | undefined;
@@ -115,12 +115,15 @@ const MAX_PER_KEY = 4;
 /** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
 const MAX_STRANGERS = 32;
 /** How many sockets may have sent no whole request, or wait for an answer to it, and for how long, in milliseconds. */
-const MAX_OPENING = 150;
+const LEAST_OPENINGS = 150;
+/** Of the connections that a server may have: after a restart of a busy one, so many clients wait for it at a time. */
+const openingsOf = ({ maxConnections = MAX_CONNECTIONS }: WebSocketHubOptions): number =>
+  Math.max(LEAST_OPENINGS, Math.floor(maxConnections / 5));
 const OPENING_TIMEOUT = 10_000;
 /** What such a socket costs at most, in bytes: 16 KiB of headers, and about as much for TLS. */
 const OPENING_COST = 32 * 1024;
-/** What a server takes beyond the connections: those two, and some that are just being refused. */
-const MORE_SOCKETS = 200;
+/** What a server takes beyond those: strangers, and some that are just being refused. */
+const MORE_SOCKETS = 50;
 
 /**
  * Makes a hub for an HTTP server of your own.
@@ -140,7 +143,7 @@ interface MadeHub extends Hub {
 
 function makeHub(options: WebSocketHubOptions): MadeHub {
   const shared = shareSockets(options);
-  const openings = new Openings(shared.account);
+  const openings = new Openings(shared.account, openingsOf(options));
   const limits = {
     maxPayload: MAX_PAYLOAD,
     ...MAX_PIECES,
@@ -215,12 +218,15 @@ class Openings {
   readonly #ends = new Map<Duplex, () => void>();
   readonly #account: Account;
 
-  constructor(account: Account) {
+  readonly #most: number;
+
+  constructor(account: Account, most: number) {
     this.#account = account;
+    this.#most = most;
   }
 
   add(socket: Duplex): void {
-    const [oldest] = this.#ends.size < MAX_OPENING ? [] : this.#ends.keys();
+    const [oldest] = this.#ends.size < this.#most ? [] : this.#ends.keys();
     oldest?.destroy();
     if (oldest) this.delete(oldest);
     const end = (): void => void socket.destroy();
@@ -252,7 +258,7 @@ export async function serveHub(options: HubServerOptions): Promise<HubServer> {
   const { openings, ...hub } = makeHub(given);
   const server = tls === undefined ? createHttpServer() : createServer(tls);
   server.on('request', (_, response) => response.writeHead(426, { Upgrade: 'websocket' }).end());
-  server.maxConnections = maxConnections + MORE_SOCKETS;
+  server.maxConnections = maxConnections + openingsOf(given) + MORE_SOCKETS;
   const sockets = new Set<TcpSocket>(); // also those on which TLS is not agreed yet
   const byPeer = new Map<string, TcpSocket>();
   server.on('connection', (socket: TcpSocket) => {

@@ -830,6 +830,30 @@ test('32 strangers at a time get the close code 1008, and further ones the statu
   assert.equal(new Set(refused), new Set(['access-refused']));
 });
 
+for (const [maxConnections, places] of [
+  [undefined, 150],
+  [1000, 200],
+]) {
+  test(`of ${maxConnections ?? 750} connections ${places} may wait without a request, and then the oldest gives way`, async () => {
+    const { port } = new URL((await start({ maxConnections })).url);
+    const silent: Socket[] = [];
+    let gone = 0;
+    try {
+      for (let i = 0; i <= places!; i++) {
+        const socket = connectTcp(Number(port)).on('error', () => {});
+        socket.on('close', () => gone++);
+        silent.push(socket);
+        await soon(once(socket, 'connect'));
+        if (i === places! - 1) assert.is(gone, 0);
+      }
+      await until(() => gone === 1);
+      assert.ok(silent[0]!.destroyed);
+    } finally {
+      for (const socket of silent) socket.destroy();
+    }
+  });
+}
+
 test('a client whose access key a stranger uses ten times a second is ready, also if its derivation takes longer than it is let wait', async () => {
   const one = await start();
   const { port } = new URL(one.url);
