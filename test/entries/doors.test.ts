@@ -322,7 +322,10 @@ const DOORS: { readonly [argument: string]: Door } = {
   ),
   'hub-protocol-client/browser connect options': connecting(page.connect, { identity }, { keyring: store }),
   'hub-protocol-client/react-native connect options': connecting(app.connect, { identity, storage, derive }),
-  'hub-protocol-client Client.ask options': { call: asking('ask'), others: { ...ASK, onPart: nothing } },
+  'hub-protocol-client Client.ask options': {
+    call: asking('ask'),
+    others: { ...ASK, onPart: nothing, interrupt: true },
+  },
   'hub-protocol-client Client.query options': { call: asking('query'), others: ASK },
   'hub-protocol-client Client.cascade options': {
     call: asking('cascade'),
