@@ -115,6 +115,13 @@ const PROGRAMS: readonly Program[] = [
     parts: ['nodes', 'goals'],
   },
   {
+    question: 'Do several processes of a hub with one database lock a client out, or accept two keys of it?',
+    command: 'evidence/scale/processes',
+    time: "five minutes. Needs Debian's `redis-server`, `postgresql` and `haproxy`",
+    page: 'docs/evidence/scale.md',
+    parts: [],
+  },
+  {
     question: 'How many instructions and how much memory does it take on a Cortex-M4?',
     command: 'evidence/mcu/run',
     time: "20 seconds; a minute more the first time; five minutes with `--least`. Needs a C compiler, cargo, Debian's `qemu-system-arm` and `gcc-arm-none-eabi`",
