@@ -28,14 +28,19 @@ interface Waiting {
 
 type Stopped = Pick<Told<'finish'>, 'requestId' | 'reply' | 'isTruncated' | 'wasSent'>;
 
+interface Stopping {
+  readonly requestId: string;
+  ended?: Stopped;
+}
+
 /** Of how many questions it is known that they were interrupted. */
 const MOST_INTERRUPTED = 100;
 
 export class Answers {
   readonly #byEnvelope = new WeakMap<object, Waiting>();
   readonly #byRequestId = new Map<string, Waiting>();
-  /** What has come of the answer that is being cancelled. */
-  #stopped: Stopped | undefined;
+  /** The question that is being interrupted, and what has come of its answer. */
+  #stopping: Stopping | undefined;
   /** The ids of questions that were interrupted, the latest last. */
   readonly #interrupted: string[] = [];
 
@@ -111,19 +116,22 @@ export class Answers {
     for (const [requestId, { envelope, cancel, resolve }] of [...this.#byRequestId].reverse()) {
       const { type, sessionId: own } = readHubEvent(envelope)!;
       if (own !== sessionId) continue;
-      this.#stopped = undefined;
+      const stopping: Stopping = { requestId };
+      this.#stopping = stopping;
       cancel();
+      this.#stopping = undefined;
       const { reply } = new ReplyCollector({ requestId, type }); // that of a question that was not sent
-      const ended = this.#stopped ?? { requestId, reply, isTruncated: false, wasSent: false };
+      const ended = stopping.ended ?? { requestId, reply, isTruncated: false, wasSent: false };
       this.#interrupted.push(requestId);
       if (this.#interrupted.length > MOST_INTERRUPTED) this.#interrupted.shift();
       resolve({ ...ended, error: undefined, ending: 'interrupted', tell: undefined });
     }
   }
 
-  /** A question that was sent is cancelled, and this has come of its answer. Others of its session may follow, which were not sent. */
+  /** A question is cancelled, and this has come of its answer. */
   stopped({ requestId, reply, isTruncated, wasSent }: Stopped): void {
-    this.#stopped ??= { requestId, reply, isTruncated, wasSent };
+    if (this.#stopping?.requestId === requestId)
+      this.#stopping.ended = { requestId, reply, isTruncated, wasSent };
   }
 
   /** Whether a message of the hub belongs to an answer that was interrupted. */

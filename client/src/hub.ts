@@ -33,9 +33,10 @@ export type {
 /** The options of a hub over WebSocket. */
 export interface WebSocketHubOptions extends ServedOptions {
   /**
-   * The most connections of known clients at a time (default 750, which fits the 1024 descriptors that many systems give a program, beside
-   * 200 sockets that are refused or not open yet: of those a fifth as many, and at least 150, may wait). At a further one the oldest gives way that is not ready and has sent nothing; if all are
-   * ready, it gets the HTTP status 503, and its client tries again later. Of one access key only the newest that is ready stays.
+   * The most connections of known clients at a time (default 750: with 150 sockets whose request has not come, and 50 that are refused, they fit
+   * the 1024 descriptors that many systems give a program; with more connections, a fifth as many sockets may wait). At a further one the
+   * oldest gives way that is not ready and has sent nothing; if all are ready, it gets the HTTP status 503, and its client tries again
+   * later. Of one access key only the newest that is ready stays.
    */
   maxConnections?: number | undefined;
   /** The most connections of one access key that are not ready (default 4). At a further one the oldest gives way that has sent nothing. */
@@ -114,11 +115,12 @@ const MAX_CONNECTIONS = 750;
 const MAX_PER_KEY = 4;
 /** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
 const MAX_STRANGERS = 32;
-/** How many sockets may have sent no whole request, or wait for an answer to it, and for how long, in milliseconds. */
+/** How many sockets may have sent no whole request, or wait for the answer to it, at least. */
 const LEAST_OPENINGS = 150;
-/** Of the connections that a server may have: after a restart of a busy one, so many clients wait for it at a time. */
+/** After a restart of a busy hub honest clients wait so, too: a fifth of the connections that it may have. */
 const openingsOf = ({ maxConnections = MAX_CONNECTIONS }: WebSocketHubOptions): number =>
   Math.max(LEAST_OPENINGS, Math.floor(maxConnections / 5));
+/** How long they may, in milliseconds. */
 const OPENING_TIMEOUT = 10_000;
 /** What such a socket costs at most, in bytes: 16 KiB of headers, and about as much for TLS. */
 const OPENING_COST = 32 * 1024;
@@ -212,7 +214,7 @@ function shareSockets(options: WebSocketHubOptions): Shared {
   return share(options, { maxConnections, maxConnectionsPerKey });
 }
 
-/** The sockets before they are upgraded: the oldest gives way, since an honest one has no need to wait. */
+/** The sockets before they are upgraded. At a further one the oldest gives way. */
 class Openings {
   /** What ends each one, the oldest first. */
   readonly #ends = new Map<Duplex, () => void>();
