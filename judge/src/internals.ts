@@ -11,5 +11,5 @@ export * from './protocol.ts';
 export { MAX_FILE, readAtMost } from './read-file.ts';
 export { jsonLines } from './run-vectors.ts';
 export { openWith } from './symmetric-state.ts';
-export { firstWrongValue, follow, type Seen, type Stop } from './trace.ts';
+export { firstUnequalValue, firstWrongValue, follow, type Seen, type Stop } from './trace.ts';
 export { readVectorFile, type Vector, type VectorFile, vectorsId } from './vectors.ts';

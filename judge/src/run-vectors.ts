@@ -184,7 +184,7 @@ function withWrongValue(verdict: Verdict, test: Vector, traces: readonly Trace[]
     const seen = seenIn(test, request);
     const wrong = seen && firstWrongValue(seen, entries);
     if (wrong === undefined) continue;
-    const causes = [`first wrong value: ${wrong.difference.where}. It is ${wrong.made}`];
+    const causes = [`first wrong value: ${wrong.says}`];
     return { ...verdict, failure: { ...failure, causes, wrongValue: wrong.difference } };
   }
   return verdict;

@@ -74,10 +74,15 @@ export type Stop = 'does not open' | 'lacks the PSK' | 'lacks a key';
 /** Keys by their names in a pattern. */
 type Keys = { s?: Uint8Array | undefined; e?: Uint8Array | undefined };
 
-/** Goes through a handshake as one side. Of each Diffie-Hellman pair it needs one private key, so that its own messages open as well. */
+/**
+ * Goes through a handshake as one side. Of each Diffie-Hellman pair it needs one private key, so that its own messages open as well.
+ * Where it has to stop, it goes on with other values: the steps are right, and their values are not known.
+ */
 class Walk {
   readonly steps: Step[] = [];
   stop: Stop | undefined;
+  /** How many steps have their right values. */
+  known: number = Number.POSITIVE_INFINITY;
   readonly #seen: Seen;
   readonly #noise: SymmetricState;
   readonly #own: Keys;
@@ -98,15 +103,14 @@ class Walk {
     this.#compute(START, 'MixHash(prologue)', { prologue });
     for (const owner of PATTERNS[pattern].staticKeysKnown ? (['init', 'resp'] as const) : []) {
       const key = owner === side ? this.#ownPublic.s : this.#remotePublic.s;
-      if (key === undefined) this.stop = 'lacks a key';
-      else this.#noise.mixHash(key);
+      if (key === undefined) this.#stopAt('lacks a key');
+      this.#noise.mixHash(key ?? NO_BYTES);
       this.#compute(START, `MixHash(the ${OWNERS[owner]}’s static key), a pre-message of KK`);
     }
   }
 
-  /** Goes on with a message. Returns false if it cannot be followed. */
-  pass(message: Uint8Array, index: number): boolean {
-    if (this.stop !== undefined) return false;
+  /** Goes on with a message. */
+  pass(message: Uint8Array, index: number): void {
     const { side, pattern, psk } = this.#seen;
     const publics = (index % 2 === 0) === (side === 'init') ? this.#ownPublic : this.#remotePublic;
     let rest = message;
@@ -123,20 +127,18 @@ class Walk {
         this.#compute(where, 'MixHash(e) and then MixKey(e), as in every pattern with a psk');
       } else if (token === 's') {
         publics.s = this.#open(where, take(KEY + TAG));
-        if (publics.s?.length !== KEY) return this.#stopAt('does not open');
       } else if (token === 'psk') {
-        if (psk === undefined) return this.#stopAt('lacks the PSK');
-        this.#noise.mixKeyAndHash(bytes(psk));
+        if (psk === undefined) this.#stopAt('lacks the PSK');
+        this.#noise.mixKeyAndHash(bytes(psk ?? ''));
         this.#compute(where, 'MixKeyAndHash(psk)');
-      } else if (!this.#mixShared(where, token)) return this.#stopAt('lacks a key');
+      } else this.#mixShared(where, token);
     }
-    const isOpen = this.#open(`message ${index + 1}, payload`, rest) !== undefined;
-    return isOpen || this.#stopAt('does not open');
+    this.#open(`message ${index + 1}, payload`, rest);
   }
 
-  #stopAt(stop: Stop): false {
-    this.stop = stop;
-    return false;
+  #stopAt(stop: Stop): void {
+    this.stop ??= stop;
+    this.known = Math.min(this.known, this.steps.length);
   }
 
   /** Split, and the messages after it. */
@@ -163,22 +165,27 @@ class Walk {
     const { h, k, n } = this.#noise.state;
     this.#call(where, k!, n!, h!);
     const plaintext = this.#noise.decryptAndHash(sealed);
+    if (plaintext === undefined) {
+      this.#stopAt('does not open');
+      this.#noise.encryptAndHash(sealed);
+    }
     const made = 'MixHash(the ciphertext with its tag)';
-    if (plaintext !== undefined)
-      this.steps.push({ where, made, isCall: false, fields: this.#noise.state, plaintext });
+    this.steps.push({
+      ...{ where, made, isCall: false, fields: this.#noise.state },
+      ...(plaintext && { plaintext }),
+    });
     return plaintext;
   }
 
-  #mixShared(where: string, token: Exclude<Token, 'e' | 's' | 'psk'>): boolean {
+  #mixShared(where: string, token: Exclude<Token, 'e' | 's' | 'psk'>): void {
     const [init, resp] = [...token] as ['s' | 'e', 's' | 'e'];
     const [mine, other] = this.#seen.side === 'init' ? [init, resp] : [resp, init];
     const secret =
       shared(this.#own[mine], this.#remotePublic[other]) ??
       shared(this.#remote[other], this.#ownPublic[mine]);
-    if (secret === undefined) return false;
-    this.#noise.mixKey(secret);
+    if (secret === undefined) this.#stopAt('lacks a key');
+    this.#noise.mixKey(secret ?? NO_BYTES);
     this.#compute(where, `MixKey(X25519(the client’s ${KINDS[init]} key, the hub’s ${KINDS[resp]} key))`);
-    return true;
   }
 }
 
@@ -191,17 +198,21 @@ function shared(own: Uint8Array | undefined, other: Uint8Array | undefined): Uin
   }
 }
 
-/** Every step of a handshake, and why it is not followed to its end, if it is not. */
-export function follow(seen: Seen): { readonly steps: Step[]; readonly stop: Stop | undefined } {
+/** The steps of a handshake with their values, why they are not known to its end, if they are not, and all of its steps. */
+export function follow(seen: Seen): {
+  readonly steps: readonly Step[];
+  readonly stop: Stop | undefined;
+  readonly all: readonly Step[];
+} {
   const walk = new Walk(seen);
-  const all = PATTERNS[seen.pattern].messages.length;
-  const isWhole = seen.messages.slice(0, all).every((message, index) => walk.pass(bytes(message), index));
-  if (isWhole && seen.messages.length >= all) walk.end();
-  return walk;
+  const due = PATTERNS[seen.pattern].messages.length;
+  for (const [index, message] of seen.messages.slice(0, due).entries()) walk.pass(bytes(message), index);
+  if (seen.messages.length >= due) walk.end();
+  return { steps: walk.steps.slice(0, walk.known), stop: walk.stop, all: walk.steps };
 }
 
 /** Every step of a handshake, as far as its messages open. */
-export const stepsOf = (seen: Seen): Step[] => follow(seen).steps;
+export const stepsOf = (seen: Seen): readonly Step[] => follow(seen).steps;
 
 /** The handshake of a vector that this request, `start` or `open`, begins; `undefined` if it has none. */
 export function seenIn(test: Vector, request: Fields): Seen | undefined {
@@ -273,20 +284,20 @@ function envelopeIn(text: unknown): Envelope {
 /** A value of an implementation that is not what it has to be. */
 export interface WrongValue {
   readonly difference: Difference;
-  /** What the right one is made of. */
-  readonly made: string;
+  /** Where it is, and what the right one is made of. */
+  readonly says: string;
 }
 
-/** A value, and the index of its step. */
+/** A value, if it is known, and the index of its step. */
 interface Found {
-  readonly value: string;
+  readonly value?: string | undefined;
   readonly at: number;
 }
 
 /** What is computed before a call of the AEAD, field by field, and the call. */
 interface Part {
   readonly computed: { readonly [field: string]: readonly Found[] };
-  readonly call?: { readonly fields: Step['fields']; readonly at: number };
+  readonly call?: { readonly fields: Step['fields']; readonly at: number } | undefined;
 }
 
 function partsOf(steps: readonly Step[]): Part[] {
@@ -312,49 +323,113 @@ function partsOf(steps: readonly Step[]): Part[] {
  * every value.
  */
 export function firstWrongValue(seen: Seen, trace: readonly Fields[]): WrongValue | undefined {
-  const steps = stepsOf(seen);
+  const { steps, all } = follow(seen);
   const got = trace.flatMap(stepsIn);
-  const right = partsOf(steps);
-  const fields = [
-    ...new Set(got.filter(({ isCall }) => !isCall).flatMap((step) => Object.keys(step.fields))),
-  ];
+  const due = got.some(isCallOf) ? all : all.filter((step) => !isCallOf(step));
+  const isKnown = ({ at }: Found): boolean => steps.includes(due[at]!);
+  const right = partsOf(due).map(({ computed, call }) => ({
+    computed: mapped(computed, (values) => values.map((one) => (isKnown(one) ? one : { at: one.at }))),
+    call: call && isKnown(call) ? call : undefined,
+  }));
+  return firstOf(due, right, got, seen.suite);
+}
+
+/**
+ * The first value in which the traces of both sides of a handshake differ. No key is needed for that: of what one side sees, its
+ * pattern, suite and messages count. The value due is the other's.
+ */
+export function firstUnequalValue(
+  seen: Seen,
+  trace: readonly Fields[],
+  others: readonly Fields[],
+): WrongValue | undefined {
+  const turned = others.map(({ send, receive, ...rest }) => ({ ...rest, send: receive, receive: send }));
+  const both = [trace, turned].map((entries) => entries.flatMap(stepsIn));
+  const isWhole = both.every((steps) => steps.some(isCallOf));
+  const [got, theirs, due] = [...both, follow(seen).all].map((steps) =>
+    steps.filter((step) => isWhole || !isCallOf(step)),
+  ) as [Step[], Step[], Step[]];
+  const parts = partsOf(theirs);
+  const right = partsOf(due).map(({ computed, call }, index) => {
+    const part = parts[index];
+    const valued = (all: readonly Found[], field: string): Found[] => {
+      const values = part?.computed[field] ?? [];
+      const missing = all.length - values.length;
+      const left =
+        index > 0 || missing <= 0 ? 0 : part?.call ? Math.min(missing, earlyIn(all, due)) : all.length;
+      return all.map(({ at }, place) => ({ at, value: values[place - left]?.value }));
+    };
+    return {
+      computed: mapped(computed, valued),
+      call: call && part?.call && { at: call.at, fields: part.call.fields },
+    };
+  });
+  return firstOf(due, right, got, seen.suite);
+}
+
+const isCallOf = ({ isCall }: Step): boolean => isCall;
+
+const mapped = (
+  computed: Part['computed'],
+  map: (values: readonly Found[], field: string) => Found[],
+): Part['computed'] =>
+  Object.fromEntries(Object.entries(computed).map(([field, values]) => [field, map(values, field)]));
+
+/** How many values are of the start, which a trace may leave out. */
+const earlyIn = (values: readonly Found[], steps: readonly Step[]): number =>
+  values.filter(({ at }) => steps[at]!.where === START).length;
+
+function firstOf(
+  steps: readonly Step[],
+  right: readonly Part[],
+  got: readonly Step[],
+  suite: Suite,
+): WrongValue | undefined {
+  const fields = [...new Set(got.flatMap(({ isCall, fields }) => (isCall ? [] : Object.keys(fields))))];
   for (const [index, { computed, call }] of partsOf(got).entries()) {
     const due = right[index];
     if (due === undefined) return undefined;
-    const wrong: { field: string; at: number; got: string | undefined }[] = [];
+    const wrong: Wrong[] = [];
+    const isWhole = call !== undefined;
     for (const field of fields) {
-      const all: readonly Found[] = due.computed[field] ?? [];
+      const all = due.computed[field] ?? [];
       const theirs = computed[field] ?? [];
-      const [own, at] = aligned(all, theirs, all.filter(({ at }) => steps[at]!.where === START).length);
-      if (at >= 0 && (call !== undefined || at < theirs.length))
-        wrong.push({ field, at: own[at]!.at, got: theirs[at]?.value });
+      const [own, at] = aligned(all, theirs, earlyIn(all, steps), isWhole);
+      if (at >= 0 && (isWhole || at < theirs.length))
+        wrong.push({ field, at: own[at]!.at, due: own[at]!.value!, got: theirs[at]?.value, isWhole });
     }
     for (const field of CALL) {
       const [value, theirs] = [due.call?.fields[field], call?.fields[field]];
-      if (due.call !== undefined && theirs !== undefined && value !== countOf(theirs, seen.suite))
-        wrong.push({ field, at: due.call.at, got: theirs });
+      if (value !== undefined && theirs !== undefined && countOf(value, suite) !== countOf(theirs, suite))
+        wrong.push({ field, at: due.call!.at, due: value, got: theirs, isWhole });
     }
     const [first] = wrong.sort((a, b) => a.at - b.at);
-    if (first !== undefined) return wrongValue(steps, first.at, first.field, first.got);
+    if (first !== undefined) return wrongValue(steps, first);
   }
   return undefined;
 }
 
-/** The values that are due, without those of the start that a trace has left out, and the index of the first that differs. */
+/**
+ * The values that are due, without those of the start that a trace has left out, and the index of the first that differs. A value
+ * that is not known differs from none.
+ */
 function aligned(
   all: readonly Found[],
   theirs: readonly Found[],
   early: number,
+  isWhole: boolean,
 ): [own: readonly Found[], at: number] {
   const from = (skipped: number): [readonly Found[], number] => {
     const own = all.slice(skipped);
-    return [own, own.findIndex(({ value }, index) => value !== theirs[index]?.value)];
+    const isOther = ({ value }: Found, index: number): boolean =>
+      value !== undefined && value !== theirs[index]?.value;
+    return [own, own.findIndex(isOther)];
   };
-  const missing = Math.min(early, Math.max(0, all.length - theirs.length));
   // A value that came is none that was left out.
-  const most = Math.max(missing, Math.min(early, all.length - theirs.length));
-  const ways = [missing, ...Array(most + 1).keys()].map(from);
-  const reach = ([own, at]: [readonly Found[], number]): number => (at < 0 ? own.length + 1 : at);
+  const most = Math.min(early, Math.max(0, all.length - theirs.length));
+  const ways = [isWhole ? most : 0, ...Array(most + 1).keys()].map(from);
+  const reach = ([own, at]: [readonly Found[], number]): number =>
+    at < 0 ? own.filter(({ value }) => value !== undefined).length : at;
   return ways.sort((a, b) => reach(b) - reach(a))[0]!;
 }
 
@@ -381,16 +456,29 @@ function countOf(value: string, suite: Suite): string {
   return BigInt(`0x${bytesToHex(digits)}`).toString();
 }
 
-function wrongValue(steps: readonly Step[], at: number, field: string, got: string | undefined): WrongValue {
-  const { fields, made } = steps[at]!;
-  const difference = firstDifference(named(steps[at]!, field), fields[field], got)!;
+interface Wrong {
+  readonly field: string;
+  readonly at: number;
+  readonly due: string;
+  readonly got: string | undefined;
+  readonly isWhole: boolean;
+}
+
+function wrongValue(steps: readonly Step[], { field, at, due, got, isWhole }: Wrong): WrongValue {
+  const { isCall, made } = steps[at]!;
+  const where = named(steps[at]!, field);
   const same = steps.flatMap((step) =>
     Object.entries(step.fields).flatMap(([other, value]) =>
       NAMED.includes(other) && value === got ? [named(step, other)] : [],
     ),
   );
-  const is = steps[at]!.isCall ? MADE_OF[field]! : made;
-  return { difference, made: same.length === 0 ? is : `${is}. What came instead is ${same[0]}` };
+  // Without a call after it, the values that a trace leaves out at the start cannot be counted.
+  const isOneOf = !isWhole && steps[at]!.where === START && field === 'h';
+  const says = `${where}. It is ${isCall ? MADE_OF[field]! : isOneOf ? 'the protocol name, or MixHash of what follows it' : made}`;
+  return {
+    difference: firstDifference(where, due, got)!,
+    says: same.length === 0 ? says : `${says}. What came instead is ${same[0]}`,
+  };
 }
 
 /** What the values of a call are made of. */

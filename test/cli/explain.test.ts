@@ -2,6 +2,8 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Recording, readRecording } from '../../cli/src/explain/recording.ts';
+import { tracing } from '../../ports/typescript/adapter.ts';
+import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { JsonObject } from '../../src/index.ts';
 import { buildPrologue } from '../../src/parts.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
@@ -21,6 +23,8 @@ import {
   secrets,
   why,
   withPsk,
+  withSwappedKeys,
+  withTokens,
   wrongPsk,
 } from './faults.ts';
 
@@ -109,13 +113,46 @@ test('the first wrong value of an implementation that notes what it computes', (
     readRecording('client', Buffer.from([...lines.client, JSON.stringify({ trace })].join('\n')));
   const evidence = { clientPsk: PSK, clientStatic: CLIENT_STATIC };
   const wrong = blames({ client: noted([{ prologue: '7b7d' }]), ...evidence }, 'wrong-value');
-  assert.match(wrong, /that the client has computed wrongly is prologue after start: 7b7d, and not …?7b22/);
+  assert.match(wrong, /^first wrong value of the client: prologue after start\. .* has 7b7d, and …?7b22/);
   const k = 'ab'.repeat(32);
   assert.match(
     blames({ client: noted([{ k, nonce: '0', ad: k }]), ...evidence }, 'wrong-value'),
-    /is k of the AEAD in message 1, payload/,
+    /: k of the AEAD in message 1, payload/,
   );
   assert.is(why({ client: noted([{}]), ...evidence }).cause?.name === 'wrong-value', false);
+});
+
+/** Both recordings of a connection, with what both have computed. */
+function bothNoted(setup: Setup): { client: Recording; hub: Recording } {
+  const traces = { client: [] as JsonObject[], hub: [] as JsonObject[] };
+  const noting = (role: 'client' | 'hub') => ({ crypto: tracing(nodeCrypto, traces[role]) });
+  const { client, hub } = setup;
+  const played = play({
+    ...setup,
+    client: { ...client, ...noting('client') },
+    hub: { ...hub, ...noting('hub') },
+  });
+  const noted = (role: 'client' | 'hub'): Recording => ({ ...played[role], trace: traces[role] });
+  return { client: noted('client'), hub: noted('hub') };
+}
+
+test('the first value in which two sides differ that note what they compute, without a key', () => {
+  const wrong = withPsk(wrongPsk);
+  const xx = blames(bothNoted({ client: wrong }), 'wrong-value');
+  assert.match(
+    xx,
+    /^first value that differs: h after message 2, psk\. It is MixKeyAndHash\(psk\)\. The client has /,
+  );
+  const kk = bothNoted({ ...KK, client: { ...KK.client, ...wrong } });
+  assert.match(blames(kk, 'wrong-value'), /: h after message 1, psk\. /);
+  const tokens = withTokens([['e'], ['e', 'ee', 's', 'se', 'psk'], ['s', 'es']]);
+  const swapped = bothNoted({ around: { client: tokens } });
+  assert.match(
+    blames(swapped, 'wrong-value'),
+    /: ck after message 2, es\. It is MixKey\(X25519\(the client’s ephemeral/,
+  );
+  const keys = bothNoted({ around: { hub: withSwappedKeys }, after: closing(1006) });
+  assert.is(why(keys).cause?.name === 'wrong-value', false); // the keys of Split are not in these traces
 });
 
 // Keys

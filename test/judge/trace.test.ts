@@ -72,8 +72,8 @@ test('finds each value that is wrong, and what it is made of', () => {
   const { h } = STEPS[0]!.fields;
   const swapped = entriesOf(STEPS).map((entry) => (entry.ad ? { ...entry, ad: h } : entry));
   assert.match(
-    firstWrongValue(SEEN, swapped)!.made,
-    /^h before the call.* What came instead is h after start$/,
+    firstWrongValue(SEEN, swapped)!.says,
+    /h before the call.* What came instead is h after start$/,
   );
 });
 
@@ -88,9 +88,22 @@ test('finds a value that is not computed, and a prologue that is not mixed in', 
   assert.is(whereOf([{ h }, { h: 'ff' }, { h: 'ee' }]), 'h after start');
 });
 
+test('follows a trace that leaves values out at its start up to a PSK that is not known', () => {
+  const { psk, ...unknown } = SEEN;
+  const calls = entriesOf(STEPS.slice(1)).map(({ n, ck, ...entry }) => entry);
+  assert.is(firstWrongValue(unknown, calls), undefined);
+  const [name, prologue] = STEPS.map(({ fields }) => fields.h);
+  const other = calls.map((entry) => (entry.h === prologue ? { ...entry, h: name } : entry));
+  assert.is(firstWrongValue(unknown, other)!.difference.where, 'h after start');
+});
+
 test('takes a trace of states alone, of calls alone, and nonces as bytes', () => {
   const calls = STEPS.filter(({ isCall }) => isCall).map(({ fields }) => fields);
-  assert.is(whereOf(entriesOf(STEPS.filter(({ isCall }) => !isCall))), undefined);
+  const states = entriesOf(STEPS.filter(({ isCall }) => !isCall));
+  assert.is(whereOf(states), undefined);
+  const { ck } = STEPS.find(({ where }) => where === 'message 2, se')!.fields;
+  const spoilt = states.map((entry) => (entry.ck === ck ? { ...entry, ck: 'ff' } : entry));
+  assert.is(whereOf(spoilt), 'ck after message 2, se');
   assert.is(whereOf(calls), undefined);
   const littleEndian = calls.map((call) => ({
     ...call,

@@ -3,6 +3,7 @@ import {
   buildPrologue,
   bytesToHex,
   equalBytes,
+  firstUnequalValue,
   firstWrongValue,
   follow,
   hexToBytes,
@@ -136,20 +137,38 @@ function replay(examined: Case, { index, reader }: Point, psk: Uint8Array | unde
 /** The first value that an implementation has noted in its recording, as to the judge, and that is wrong. */
 export function wrongValue(examined: Case): Cause | undefined {
   const { evidence, derivedPsk, wouldHelp } = examined;
+  const count = [0, 1, 2].findIndex((at) => examined.message(at) === undefined);
+  const known = count < 0 ? 3 : count;
+  let lacksKey = false;
   for (const { role, trace } of examined.recordings.filter(({ trace }) => trace.length > 0)) {
     const psk = evidence[`${role}Psk`] ?? derivedPsk ?? evidence[`${OTHER[role]}Psk`];
-    const count = [0, 1, 2].findIndex((at) => examined.message(at) === undefined);
-    const seen = seenBy(examined, role, count < 0 ? 3 : count, psk);
+    const seen = seenBy(examined, role, known, psk);
     if (seen === undefined) continue;
-    if (follow(seen).stop === 'lacks a key') wouldHelp.add(NEEDS_KEYS);
+    lacksKey ||= follow(seen).stop === 'lacks a key';
     const wrong = firstWrongValue(seen, trace);
     if (wrong === undefined) continue;
-    const { where, expected, got } = wrong.difference;
+    const { expected, got } = wrong.difference;
     return {
       name: 'wrong-value',
       certainty: 'certain',
-      text: `the first value that the ${role} has computed wrongly is ${where}: ${got}, and not ${expected}. It is ${wrong.made}`,
+      text: `first wrong value of the ${role}: ${wrong.says}. The ${role} has ${got}, and ${expected} is due`,
     };
   }
-  return undefined;
+  const unequal = unequalValue(examined, known);
+  if (lacksKey && unequal === undefined) wouldHelp.add(NEEDS_KEYS);
+  return unequal;
+}
+
+/** The first value in which both differ, if both have noted what they computed: it tells the place, and not whose is wrong. */
+function unequalValue(examined: Case, known: number): Cause | undefined {
+  const { client, hub } = examined.evidence;
+  const seen = seenBy(examined, 'client', known, undefined);
+  const unequal = seen && client && hub && firstUnequalValue(seen, client.trace, hub.trace);
+  if (unequal === undefined) return undefined;
+  const { expected, got } = unequal.difference;
+  return {
+    name: 'wrong-value',
+    certainty: 'certain',
+    text: `first value that differs: ${unequal.says}. The client has ${got}, and the hub ${expected}`,
+  };
 }
