@@ -8,6 +8,7 @@ import {
   type HubEvent,
   type JsonObject,
   type LinkEvent,
+  LocalError,
   readHubEvent,
   type UtteranceRequest,
 } from 'hub-protocol';
@@ -79,6 +80,12 @@ export class Answers {
       this.#byRequestId.set(requestId, waiting);
       signal?.addEventListener('abort', abort);
     });
+  }
+
+  /** @throws LocalError `bad-argument` for the id of a question that is open */
+  assertNew(requestId: string): void {
+    if (!this.#byRequestId.has(requestId)) return;
+    throw new LocalError('bad-argument', '"requestId" is that of a question that is open: choose another');
   }
 
   /** A part of an answer has come. An error that the program throws is reported as uncaught. */
@@ -157,16 +164,13 @@ export function reasonOf({ reason }: AbortSignal): unknown {
   return reason ?? Object.assign(new Error('the question was aborted'), { name: 'AbortError' });
 }
 
-/**
- * The error of one question: a copy of the cause, which other questions and the events share.
- * @param tell - the cause as a sentence for a person
- */
-export function errorOf(cause: Error, requestId: string, tell: string): AskError {
+/** The error of one question: a copy of the cause, which other questions and the events share. */
+export function errorOf(cause: Error, fields: Pick<AskError, 'requestId' | 'tell' | 'endpoint'>): AskError {
+  const own = Object.entries(fields).map(([name, value]) => [name, { value, enumerable: true }]);
   return Object.create(Object.getPrototypeOf(cause), {
     ...Object.getOwnPropertyDescriptors(cause),
     stack: { value: cause.stack, writable: true, configurable: true }, // some engines compute it for the cause alone
-    requestId: { value: requestId, enumerable: true },
-    tell: { value: tell, enumerable: true },
+    ...Object.fromEntries(own),
   });
 }
 

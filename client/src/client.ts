@@ -39,6 +39,7 @@ import { Derivations, outcomeOf, toError } from './derivations.ts';
 import { Listeners } from './listeners.ts';
 import type {
   Answer,
+  AskError,
   AskEvent,
   AskOptions,
   CascadeOptions,
@@ -184,7 +185,8 @@ export class Client {
 
   /**
    * Calls a listener with each event of a type. If it throws, the error is reported as uncaught, and does not end the
-   * connection.
+   * connection. What a person has to know and nobody listens to is written to the console, once: the text of `disclosure`, and the
+   * sentences of `hub-replaced`, `ask`, and `close` or `reconnect`.
    * @param type - the `type` of one of the events of {@link ClientEvent}
    * @param listener - called with the event
    * @returns the client
@@ -250,12 +252,14 @@ export class Client {
    *   incomplete: show it, too
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
-    const requestId = this.#newId();
+    let requestId = this.#newId();
     let signal: AskOptions['signal'];
     this.#asking++;
     try {
       const asked = readAskOptions(options);
+      requestId = asked.requestId ?? requestId;
       signal = asked.signal;
+      this.#answers.assertNew(requestId);
       const envelope = this.#conversation.envelopeOf(question, requestId);
       if (signal?.aborted) throw reasonOf(signal);
       if (this.#asked !== undefined) throw this.#asked;
@@ -269,7 +273,7 @@ export class Client {
       return await answer;
     } catch (error) {
       if (signal?.aborted) throw reasonOf(signal);
-      throw errorOf(late(error as Error), requestId, this.#sentenceFor(error as Error));
+      throw this.#errorOf(error as Error, requestId);
     } finally {
       this.#asking--;
     }
@@ -536,10 +540,18 @@ export class Client {
       );
     } catch (error) {
       if (options.signal?.aborted) throw reasonOf(options.signal);
-      throw errorOf(late(error as Error), queryId, this.#sentenceFor(error as Error));
+      throw this.#errorOf(error as Error, queryId);
     } finally {
       this.#asking--;
     }
+  }
+
+  /** What a question rejects with. */
+  #errorOf(cause: Error, requestId: string): AskError {
+    const tell = this.#sentenceFor(cause);
+    const { scheme, at } = this.#platform.place ?? {};
+    this.#listeners.unheard.told(tell);
+    return errorOf(late(cause), { requestId, tell, endpoint: scheme && `${scheme}://${at}` });
   }
 
   /** Whoever asks does not wait for the end of a pause, but at most until another may be ended. */

@@ -2,6 +2,7 @@
 import { type HubEvent, LocalError } from 'hub-protocol';
 import { readOptions } from 'hub-protocol/parts';
 import type { ClientEvent } from './options.ts';
+import { Unheard } from './unheard.ts';
 
 type Listener = (event: never) => void;
 
@@ -32,6 +33,8 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
 export class Listeners {
   /** Whether each listener is called only once, by type. */
   readonly #byType = new Map<string, Map<Listener, boolean>>();
+  /** What is told to nobody. */
+  readonly unheard: Unheard = new Unheard();
 
   /** @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function */
   add(type: ClientEvent['type'], listener: Listener, isOnce = false): void {
@@ -48,6 +51,7 @@ export class Listeners {
 
   /** An error that a listener throws is reported as uncaught, after the client has finished its work. */
   emit(event: ClientEvent): void {
+    this.unheard.take(event, (type) => (this.#byType.get(type)?.size ?? 0) > 0);
     const listeners = this.#byType.get(event.type);
     for (const [listener, isOnce] of [...(listeners ?? [])]) {
       if (isOnce) listeners!.delete(listener);

@@ -129,6 +129,8 @@ export interface AskOptions {
    * has come (default: it waits a minute for a connection that is ready, and then as long as the hub answers).
    */
   timeout?: number | undefined;
+  /** The id of the request in the hub's messages and logs (default: a random one). No open question may have it. */
+  requestId?: string | undefined;
   /** Cancels the question: `ask` rejects with the reason (default: none). The hub may act on a question that was sent. */
   signal?: AbortSignal | undefined;
   /** Is called with each part of the answer, as it comes (default: none). The parts together are the answer. */
@@ -159,6 +161,8 @@ export interface AskError extends Error {
   readonly requestId: string;
   /** The cause as a sentence for a person. */
   readonly tell: string;
+  /** Scheme, host and port of the hub, such as `wss://hub.example:443`, or of the broker. */
+  readonly endpoint: string | undefined;
 }
 
 /** How to ask the hubs above. */

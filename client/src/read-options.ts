@@ -167,7 +167,7 @@ export function readAuthority(ca: string | undefined, name: string): string | un
 
 /** @throws LocalError `bad-argument` */
 export function readAskOptions(options: AskOptions): AskOptions {
-  return readKinds(options, 'options', { ...QUERY, onPart: FUNCTION, interrupt: FLAG });
+  return readKinds(options, 'options', { ...QUERY, requestId: NAME, onPart: FUNCTION, interrupt: FLAG });
 }
 
 /** @throws LocalError `bad-argument` */

@@ -107,7 +107,7 @@ test('a question that is none, or has an unknown field, rejects with its request
   }
   const error = await errorOf(client.ask('hello', { timeuot: 1 } as never));
   assert.is(error.message, '"options.timeuot" does not exist: did you mean "timeout"?');
-  assert.equal(Object.keys(error).slice(-2), ['requestId', 'tell']); // so that a log shows them
+  assert.equal(Object.keys(error).slice(-3), ['requestId', 'tell', 'endpoint']); // so that a log shows them
 });
 
 test('a question rejects when end is called before an answer', async () => {
@@ -416,6 +416,27 @@ test('stop ends what is asked, and tells the assistant', async () => {
   assert.is((await other).ending, 'interrupted');
   const { session } = world.asked as { session: { session_id: string } };
   assert.equal(sent.at(-1), { ...stop, context: { session: { session_id: session.session_id } } });
+});
+
+test('a question may have an id of its own, unless an open one has it', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const asked = client.ask('hello', { requestId: 'mine' });
+  await until(() => world.questions === 1);
+  assert.is(world.asked.request_id, 'mine');
+  const error = await errorOf(client.ask('hello', { requestId: 'mine' }));
+  assert.equal([error.code, error.requestId], ['bad-argument', 'mine']);
+  world.tell('ovos.utterance.handled');
+  assert.is((await asked).requestId, 'mine');
+});
+
+test('the error of a question names the scheme, the host and the port', async () => {
+  const world = newWorld();
+  world.isDown = true;
+  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443', partner: 'hub' } as const;
+  const error = await errorOf(world.start({}, { place }).ask('hello', { timeout: 20 }));
+  assert.is(error.endpoint, 'wss://hub.example:443');
 });
 
 test('a signal that was aborted before, also one that does not say why, sends nothing', async () => {

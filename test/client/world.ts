@@ -98,6 +98,7 @@ export class World {
     for (const type of ['connect', 'close', 'reconnect', 'ask', 'end'] as const) {
       client.on(type, (event) => this.events.push(event));
     }
+    client.on('disclosure', () => {});
     this.#clients.push(client);
     return client;
   }

@@ -324,7 +324,7 @@ const DOORS: { readonly [argument: string]: Door } = {
   'hub-protocol-client/react-native connect options': connecting(app.connect, { identity, storage, derive }),
   'hub-protocol-client Client.ask options': {
     call: asking('ask'),
-    others: { ...ASK, onPart: nothing, interrupt: true },
+    others: { ...ASK, requestId: 'r1', onPart: nothing, interrupt: true },
   },
   'hub-protocol-client Client.query options': { call: asking('query'), others: ASK },
   'hub-protocol-client Client.cascade options': {

@@ -1,0 +1,56 @@
+/** What a person has to know and no listener hears is written to the console, as Node.js does with an `error`. */
+import type { ErrorCode } from 'hub-protocol';
+import type { ClientEvent } from './options.ts';
+
+type Type = ClientEvent['type'];
+
+/** Who listens to one of these is told. */
+const HEARD_BY: { readonly [type in Type]?: readonly Type[] } = {
+  disclosure: ['disclosure'],
+  'hub-replaced': ['hub-replaced'],
+  close: ['close', 'reconnect'],
+  reconnect: ['close', 'reconnect'],
+  ask: ['close', 'ask'],
+};
+
+/** Ends that happen on good days, too: the next attempt follows at once, or says more. */
+const USUAL: readonly (ErrorCode | undefined)[] = ['dropped', 'timeout', 'kk-refused', 'kk-failed'];
+
+const NO_TEXT =
+  'The identity has no text that says that an AI answers (ai_disclosure): tell whoever asks, and ask the hub’s operator for the text.';
+
+export class Unheard {
+  /** What was told since the client was connected last. */
+  readonly #told = new Set<string>();
+  #isDisclosed = false;
+
+  /** @param isHeard - whether an event of a type has a listener */
+  take(event: ClientEvent, isHeard: (type: Type) => boolean): void {
+    if (event.type === 'connect') this.#told.clear();
+    if (HEARD_BY[event.type]?.some(isHeard) !== false) return;
+    if (event.type === 'disclosure') this.#disclose(event.text ?? NO_TEXT);
+    else if (event.type === 'hub-replaced') console.warn(event.tell);
+    else if (!isUsual(event)) setTimeout(() => this.#once((event as { tell?: string }).tell));
+  }
+
+  /** Whoever asks is told this by the answer. */
+  told(tell: string): void {
+    this.#told.add(tell);
+  }
+
+  /** A console is no conversation: once is enough. */
+  #disclose(text: string): void {
+    if (!this.#isDisclosed) console.warn(text);
+    this.#isDisclosed = true;
+  }
+
+  #once(tell: string | undefined): void {
+    if (tell === undefined || this.#told.has(tell)) return;
+    this.#told.add(tell);
+    console.warn(`${tell} The client tries again.`);
+  }
+}
+
+function isUsual(event: ClientEvent): boolean {
+  return event.type === 'close' && USUAL.includes(event.error.code);
+}
