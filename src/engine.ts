@@ -21,6 +21,8 @@ export interface EngineCodec {
 
 export interface Engine {
   codec: EngineCodec | undefined;
+  /** Whether its JSON.parse refuses what is no JSON. */
+  readsJson: boolean;
 }
 
 function codecOf(): EngineCodec {
@@ -54,11 +56,37 @@ export function engine(): Engine {
 
 /** Tests the engine. */
 export function testedEngine(): Engine {
+  const readsJson = !NOT_JSON.some(isRead);
   try {
     const codec = codecOf();
-    return { codec: isSound(codec) ? codec : undefined };
+    return { codec: isSound(codec) ? codec : undefined, readsJson };
   } catch {
-    return { codec: undefined }; // it has none, or one without these options
+    return { codec: undefined, readsJson }; // it has none, or one without these options
+  }
+}
+
+/** What a lax reader would take for JSON. */
+const NOT_JSON = [
+  '"\u0001"',
+  '"\\x"',
+  '01',
+  '1.',
+  '+1',
+  '[1,]',
+  '{"a":1,}',
+  "'a'",
+  '\ufeff0',
+  '\u00a00',
+  '0\u2028',
+  'NaN',
+];
+
+function isRead(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -232,7 +232,7 @@ const TABLE_OF_CODES = tableOfCodes();
 
 /**
  * Leaves out code that devices have no memory for: the sentences of errors, a sixth of the file; the use of the engine's
- * TextEncoder and TextDecoder, which devices lack, since the library's own code does the same work; and the names that
+ * TextEncoder and TextDecoder, which devices lack, and of its JSON.parse, since the library's own code does the same work; and the names that
  * objects with secrets are shown by. Their fields are hidden as everywhere.
  */
 const libraryForDevices: Plugin = {
@@ -244,6 +244,9 @@ const libraryForDevices: Plugin = {
     }));
     onLoad({ filter: /\/src\/engine\.ts$/ }, () => ({
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
+    }));
+    onLoad({ filter: /\/src\/wire\/engine-json\.ts$/ }, () => ({
+      contents: 'export function parseByEngine() {}',
     }));
     onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
   },

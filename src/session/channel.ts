@@ -13,6 +13,7 @@ import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import type { Pattern } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
+import { parseByEngine } from '../wire/engine-json.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import { FrameJoiner, type Reassembled } from '../wire/frame-joiner.ts';
 import type { Json } from '../wire/json.ts';
@@ -303,7 +304,7 @@ function encode(content: Json | object): Bytes {
   if (typeof content !== 'string') return jsonToBytes(content, 1, TAG_LENGTH);
   const bytes = utf8ToBytes(content, 1, TAG_LENGTH);
   try {
-    readJson(payloadOf(bytes), true);
+    if (parseByEngine(content) === undefined) readJson(payloadOf(bytes), true);
   } catch (error) {
     throw error instanceof RemoteError ? errors.stringIsNotJson() : error;
   }

@@ -9,6 +9,7 @@ import { bytesToUtf8, encodeUtf8, hexDigit, isBytes, joinSurrogates, writePoint 
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
+import { parseByEngine } from './engine-json.ts';
 import {
   ESCAPED,
   type Json,
@@ -190,10 +191,10 @@ export function encodeJson(text: string): Uint8Array {
  * console.log(String(parseJson('1e400'))); // 1e400
  */
 export function parseJson(text: string | Uint8Array): Json {
-  if (typeof text === 'string') return readJson(encodeJson(text), false);
+  if (typeof text === 'string') return parseByEngine(text) ?? readJson(encodeJson(text), false);
   if (!isBytes(text)) throw errors.expectedType('text', 'string or Uint8Array', text);
   assertBytes(text, 'text'); // whose memory may have been transferred
-  return readJson(text, false);
+  return parseByEngine(text) ?? readJson(text, false);
 }
 
 /**

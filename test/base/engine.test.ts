@@ -77,6 +77,12 @@ for (const [fault, faulty] of Object.entries(FAULTY)) {
   });
 }
 
+test('does not use a JSON.parse that reads what is no JSON', () => {
+  const { parse } = JSON;
+  const lax = { parse: (text: string) => parse(text === '[1,]' ? '[1]' : text) };
+  assert.equal([engineWith({}).readsJson, engineWith({ JSON: lax }).readsJson], [true, false]);
+});
+
 test('keeps using the TextDecoder that was tested, even if the global is replaced', () => {
   const text = 'é'.repeat(10_000);
   const { codec } = testedEngine();

@@ -72,7 +72,7 @@ const FULL = [
   'Uint8Array.from',
   'Math.round Object.create Object.entries Object.freeze Object.getPrototypeOf Object.hasOwn Set SyntaxError globalThis',
   'globalThis.crypto parseInt',
-  '.toHex TextDecoder TextEncoder Uint8Array.fromHex', // checked for
+  '.isWellFormed .toHex JSON.parse TextDecoder TextEncoder Uint8Array.fromHex', // checked for
 ];
 /** Freezing what Moddable preloads adds this. */
 const PRELOADABLE = ['Object.freeze'];
@@ -82,7 +82,7 @@ const SCRIPT = ['.constructor .keys .values module module.exports'];
 /** The whole of index.ts; argon2id is the reason for the last three of the first line. */
 const INDEX = [
   ...[...IDENTITY, ...REQUESTS, ...SCRIPT, '.byteOffset Math.imul Math.round'],
-  'JSON.parse TextDecoder TextEncoder', // checked for
+  '.isWellFormed JSON.parse TextDecoder TextEncoder', // checked for
 ];
 
 const ALLOWED: { readonly [name: string]: string[] } = {

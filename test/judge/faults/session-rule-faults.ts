@@ -109,7 +109,11 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
     'const greeting = mergeFields({ pubkey: null, session }, hello);\n    if (isJsonObject(greeting.session)) greeting.session = mergeFields(session, greeting.session);',
   ]),
   'P-94': broken('every message is looked at for a HELLO', [HUB, 'this.expectsHello = false;', '']),
-  'P-95': broken('any string is sent as JSON', [SESSION, '    readJson(payloadOf(bytes), true);\n', '']),
+  'P-95': broken('any string is sent as JSON', [
+    SESSION,
+    '    if (parseByEngine(content) === undefined) readJson(payloadOf(bytes), true);\n',
+    '',
+  ]),
 
   // Order and repeats
   'P-101': same('text-delivered-after-ready'),

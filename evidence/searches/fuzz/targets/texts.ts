@@ -8,6 +8,7 @@ import {
   RemoteError,
 } from '../../../../src/index.ts';
 import { Reassembler, splitMessage } from '../../../../src/parts.ts';
+import { withoutEngine } from '../../../../test/world/both-ways.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { breach, read, tally } from '../law.ts';
 import { anyJson, anyText, mutatedBytes, mutatedText } from '../mutate.ts';
@@ -28,6 +29,11 @@ export function texts(random: Random): void {
 /** What parseJson reads is what JSON.parse reads. It refuses more: equal keys, lone surrogates, too much depth. */
 function compare(text: string): void {
   const { value, error } = read('parseJson', () => parseJson(text)) as { value?: Json; error?: Error };
+  const strict = read('parseJson', () => withoutEngine(() => parseJson(text))) as {
+    value?: Json;
+    error?: Error;
+  };
+  if (String(error) !== String(strict.error)) breach('the two readers have different errors', error);
   let expected: unknown;
   try {
     expected = JSON.parse(text);
@@ -43,6 +49,7 @@ function compare(text: string): void {
     return;
   }
   if (!isSame(value as Json, expected)) breach('parseJson reads another value than JSON.parse');
+  if (!isLike(value as Json, strict.value as Json)) breach('the two readers differ');
   tally.inputs++;
   let canonical: Uint8Array;
   try {
@@ -69,6 +76,19 @@ function isSame(value: Json, expected: unknown): boolean {
         Object.prototype.hasOwnProperty.call(expected, key) &&
         isSame((value as { [key: string]: Json })[key]!, (expected as { [key: string]: unknown })[key]),
     )
+  );
+}
+
+/** Whether two values have the same tokens and types, and their keys in the same order. */
+function isLike(a: Json, b: Json): boolean {
+  if (a instanceof JsonNumber) return b instanceof JsonNumber && a.token === b.token;
+  if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return Object.is(a, b);
+  const [names, others] = [Object.keys(a), Object.keys(b)];
+  const fieldOf = (of: object, name: string): Json => (of as { [name: string]: Json })[name]!;
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    names.length === others.length &&
+    names.every((name, i) => name === others[i] && isLike(fieldOf(a, name), fieldOf(b, name)))
   );
 }
 

@@ -1,0 +1,134 @@
+/** JSON by the engine's JSON.parse and a proof, and by the library's own reader: the same value, or the same error. */
+import { test } from 'uvu';
+import * as assert from 'uvu/assert';
+import { JsonNumber } from '../../src/wire/json.ts';
+import { parseJson } from '../../src/wire/parse-json.ts';
+import { withoutEngine } from '../world/both-ways.ts';
+import { fc } from '../world/property.ts';
+
+/** A value with its tokens, its types and the order of its keys, or the error. */
+function outcomeOf(text: string | Uint8Array): string {
+  try {
+    return JSON.stringify(parseJson(text), function (this: { [key: string]: unknown }, key) {
+      const value = this[key];
+      return value instanceof JsonNumber
+        ? `token ${value.token}`
+        : typeof value === 'string'
+          ? `"${value}`
+          : value;
+    });
+  } catch (error) {
+    const { code, message } = error as Error & { code: string };
+    return `${code}: ${message}`;
+  }
+}
+
+function compare(text: string): void {
+  const expected = withoutEngine(() => outcomeOf(text));
+  assert.is(outcomeOf(text), expected, text);
+  const bytes = new Uint8Array(Buffer.from(text));
+  if (Buffer.from(bytes).toString() === text) assert.is(outcomeOf(bytes), expected, text);
+}
+
+const long = (text: string): string => 'x'.repeat(40) + text;
+const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
+/** What the proof looks for, a part of it each. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  'equal keys': ['{"a":1,"a":2}', '[{"a":{"b":1,"b":1}}]', '{"a":1,"\\u0061":2}', '{"":":","":1.5}'],
+  'equal keys between strings with escapes': [
+    '{"a":"\\"","a":"\\""}',
+    `{"a":"${long('\\"')}","a":"${long('\\"')}"}`,
+  ],
+  'a colon in a string': ['{"a":"b:c"}', `{"${long(':\\":')}":1}`, `{"${long('\\\\')}":{"a":1}}`],
+  'half of a pair': ['"\ud800"', '"\\ud800"', '{"\\uDC00":1.5}', '"\\ud83d\\ude00"', '["\\\\ud800\\ud800"]'],
+  'a number that JavaScript changes': ['-0', '[1e2,1E-2,-1.50]', '12345678901234567', '9007199254740991'],
+  'a number that is none': [
+    '01.5',
+    '-01',
+    '1.',
+    '-',
+    '[1.5.5]',
+    '[1.5-2.5]',
+    '1e',
+    '1.5"a"',
+    '+1.5',
+    '.5',
+    '1.5 2',
+  ],
+  'a number in place of a key': ['{1.5:2}', '{1.5 \t\r\n:2}', '{"a":1.5 }', '{"a":1.5:2}'],
+  'the mark itself': ['["\x7f",1.5]', '[1.5,"\\u007f",2.5]', '["\\u007F",-0]', '{"\x7f":1.5}', '"\x7f"'],
+  'keys that objects move to the front': ['{"b":1.5,"1":2.5}', '[{"b":[1.5],"1":{"a":2.5}}]'],
+  'a key that objects treat in a way of its own': [
+    '{"__proto__":1.5}',
+    '{"__proto__":{"a":[]},"__proto__":1}',
+  ],
+  'too much depth': [nested(64), nested(65), `{"a":${nested(63)}}`, `{"a":${nested(64)}}`, '['.repeat(100)],
+  'a string without an end': ['"', `"${long('')}`, `"${long('\\"')}`, '{"a":1.5,"'],
+  'what is no JSON': ['', ' ', '[1,]', '{"a" 1}', 'nul', '[1.5', '"\t"', '\ufeff1', '1.5\u00a0', '{"a":1}}'],
+};
+for (const [part, texts] of Object.entries(PARTS)) {
+  test(`the two readers agree about ${part}`, () => texts.forEach(compare));
+}
+
+test('the two readers agree about generated and damaged texts', () => {
+  const seeds = fc.oneof(
+    fc.json({ maxDepth: 3, stringUnit: 'binary' }),
+    fc.constant('{"a":[1,-2.5e+3,true,false,null],"b":{"\\u00e9\\n":"\\ud83d\\ude00"},"c":"x","1":0.5}'),
+  );
+  const pieces = fc.constantFrom(
+    ...'{}[]:,"\\/ \n\t\u00a0\ufeff\u0000\u007f0123-+.eEutrnbfasl\''.split(''),
+    ...[
+      '"a"',
+      '"a":1',
+      ',"a":1.5',
+      '\\ud800',
+      '\\u007f',
+      '\\u00',
+      '\ud800',
+      'NaN',
+      '1e400',
+      '-0',
+      '"1":2.5,',
+    ],
+    ...['12345678901234567', '"__proto__":', long('\\"')],
+  );
+  const edit = fc.tuple(fc.nat(), fc.nat(2), pieces);
+  fc.assert(
+    fc.property(seeds, fc.array(edit, { maxLength: 3 }), (seed, edits) => {
+      let text = seed;
+      for (const [where, removed, added] of edits) {
+        const at = where % (text.length + 1);
+        text = text.slice(0, at) + added + text.slice(at + removed);
+      }
+      compare(text);
+    }),
+    { numRuns: 5000 },
+  );
+});
+
+test('the engine’s JSON.parse reads an ordinary message', () => {
+  const { parse } = JSON;
+  let calls = 0;
+  JSON.parse = (text) => {
+    calls++;
+    return parse(text);
+  };
+  try {
+    parseJson('{"msg_type":"bus","payload":{"type":"speak","data":{"n":1.5},"context":{}}}');
+  } finally {
+    JSON.parse = parse;
+  }
+  assert.is(calls, 1);
+});
+
+test('reads the same where the engine cannot tell whether a text is well-formed', () => {
+  const { isWellFormed } = String.prototype as { isWellFormed?: unknown };
+  Object.assign(String.prototype, { isWellFormed: undefined });
+  try {
+    for (const text of ['"\ud800"', '"😀"', '["a",1.5]', '"\\ud83d\\ude00"', '"\\ud83d"']) compare(text);
+  } finally {
+    Object.assign(String.prototype, { isWellFormed });
+  }
+});
+
+test.run();
