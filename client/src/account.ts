@@ -9,7 +9,7 @@ export type Holding =
   | 'arriving' // a message of a WebSocket, a packet of MQTT, a response of HTTPS
   | 'partial' // a message in the transport messages that have come of it
   | 'unsent' // what the peer does not read
-  | 'waiting' // messages that come while the hub's store is asked
+  | 'waiting' // messages that come while a store is asked
   | 'answers' // requests for which the hub's program has no answer yet
   | 'replies' // what a hub has said to a question
   | 'states'; // of sessions, which a hub gives its client

@@ -5,7 +5,7 @@ import { deriveInWorker } from './derive-in-browser.ts';
 import { KeyringStorage } from './keyring-storage.ts';
 import type { ConnectOptions, KeyringStore } from './options.ts';
 import { connectByWebSocket } from './page-socket.ts';
-import { ANY, CONNECT, readKinds } from './read-options.ts';
+import { ANY, CONNECT, readKinds, STORE } from './read-options.ts';
 
 export type { Client } from './client.ts';
 export { KeyringStorage } from './keyring-storage.ts';
@@ -37,17 +37,11 @@ export interface BrowserOptions extends ConnectOptions {
 export function connect(options: BrowserOptions): Client {
   const given = readKinds<BrowserOptions & { ca?: unknown }>(options, 'options', {
     ...CONNECT,
-    keyring: ANY,
+    keyring: STORE,
     ca: ANY,
   });
   if (given.ca !== undefined)
     throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
   const { keyring = new KeyringStorage(given.identity.accessKey) } = given;
-  if (typeof keyring?.load !== 'function' || typeof keyring.update !== 'function') {
-    throw new LocalError(
-      'bad-argument',
-      '"keyring" expected an object with load() and update(): a page has no files',
-    );
-  }
   return connectByWebSocket(given, { keyring, derive: deriveInWorker });
 }

@@ -36,6 +36,7 @@ import { Answers, errorOf, reasonOf } from './answers.ts';
 import { type Budget, budgetOf } from './budget.ts';
 import { Conversation, greetingOf, isOther } from './conversation.ts';
 import { Derivations, outcomeOf, toError } from './derivations.ts';
+import { inTime, isLater } from './later.ts';
 import { Listeners } from './listeners.ts';
 import type {
   Answer,
@@ -119,6 +120,8 @@ export class Client {
   /** How many questions have not ended. */
   #asking = 0;
   #isBusy = false;
+  /** Whether the store has not answered. What the hub sends waits until then. */
+  #isStoring = false;
   #at = 0;
   /** Whether a failed allocation has ended the link, and another one follows after a pause. */
   #isOver = false;
@@ -416,18 +419,25 @@ export class Client {
     },
     close: ({ code }) => this.#close(code),
     store: ({ change }) => {
-      let stored: Keyring | undefined;
-      let failure: Error | undefined;
+      const link = this.#link;
+      let failure: unknown;
       try {
-        this.keyring.update((stored) => {
-          if (this.#transport !== undefined) assertSameKey(this.#link.keyring, stored);
+        const update = this.keyring.update((stored) => {
+          if (this.#transport !== undefined) assertSameKey(link.keyring, stored);
           return change(stored);
         });
-        stored = this.keyring.load();
+        if (isLater(update)) {
+          this.#isStoring = true;
+          inTime('keyring.update', update).then(
+            () => this.#stored(link),
+            (error) => this.#stored(link, toError(error)),
+          );
+          return;
+        }
       } catch (error) {
         failure = toError(error);
       }
-      this.#input((at) => this.#link.stored(failure, at, stored));
+      this.#stored(link, failure);
     },
     derive: ({ derivation, salt }) => {
       const link = this.#link;
@@ -448,6 +458,20 @@ export class Client {
       (this.#hear[told.type] ?? this.#tell)(told as never);
     },
   };
+
+  /** Tells the link what is stored now. */
+  #stored(link: ClientLink, failure?: unknown): void {
+    if (link !== this.#link) return;
+    let stored: Keyring | undefined;
+    try {
+      if (failure === undefined) stored = this.keyring.load();
+    } catch (error) {
+      failure = toError(error);
+    }
+    this.#isStoring = false;
+    this.#held?.set('waiting', 0);
+    this.#input((at) => link.stored(failure, at, stored));
+  }
 
   /** What is told to those who have asked. The listeners are told the rest. */
   readonly #hear: Hearing = {
@@ -635,6 +659,7 @@ export class Client {
 
   #restart(error: LocalError): void {
     this.#isOver = true;
+    this.#isStoring = false;
     this.#left.length = this.#readings.length = 0;
     this.#close(1000);
     this.#derivations.stop();
@@ -691,6 +716,7 @@ export class Client {
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
         this.#isWhole = false;
         input((at) => link.received(connection, data, at));
+        if (this.#isStoring) held.add('waiting', costOf(data.length));
         if (typeof data === 'string') return;
         if (this.#isWhole) joining.end();
         held.set('partial', this.#isWhole ? 0 : joining.add(data.length));

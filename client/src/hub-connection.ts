@@ -12,6 +12,7 @@ import { Account, costOf, type Entry, type Holding, Joining, weightOf } from './
 import { Admission, type AdmissionLimits, type Guest } from './admission.ts';
 import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
+import { inTime, isLater } from './later.ts';
 import { ANY, FUNCTION, type Kinds, LIMITS, TIME, within } from './read-options.ts';
 import { tooManyValues } from './values.ts';
 
@@ -181,28 +182,11 @@ const HANDSHAKE_TIMEOUT = 120_000; // milliseconds
 const FIRST_MESSAGE_TIMEOUT = 10_000;
 /** So much may wait in front of a farewell, in bytes. */
 const LITTLE = 65_536;
-/** How long `clients` may take for an answer, in milliseconds. */
-const STORE_TIMEOUT = 5000;
 const MAX_MEMORY = 256 * 2 ** 20; // bytes
 /** RFC 6455, section 7.4, and the registry of IANA: try again later. */
 const TRY_AGAIN_LATER = 1013;
 /** Clients read this reason as the HTTP status 503. */
 const CONNECTION_LIMIT = 'connection_limit';
-
-/** @throws Error if there is no answer in time */
-async function inTime<Answer>(name: string, answer: PromiseLike<Answer>): Promise<Answer> {
-  let late: NodeJS.Timeout | undefined;
-  const isLate = new Promise<never>((_, reject) => {
-    const message = `"clients.${name}" has not answered within ${STORE_TIMEOUT / 1000} s`;
-    // An answer that has come while this process was busy is read first.
-    late = setTimeout(() => setImmediate(() => reject(new Error(message))), STORE_TIMEOUT);
-  });
-  return Promise.race([answer, isLate]).finally(() => clearTimeout(late));
-}
-
-function isLater<Answer>(answer: Answer | PromiseLike<Answer>): answer is PromiseLike<Answer> {
-  return typeof (answer as PromiseLike<Answer> | undefined)?.then === 'function';
-}
 
 function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }: ServedOptions): HubSession {
   const own = { crypto: nodeCrypto, randomBytes, nodeId, staticKey, psk, clientKey };
@@ -217,7 +201,7 @@ export async function callerOf(accessKey: string | undefined, { options }: Share
   try {
     if (accessKey === undefined) return { is: 'unknown', accessKey };
     const found = options.clients.get(accessKey);
-    const client = isLater(found) ? await inTime('get', found) : found;
+    const client = isLater(found) ? await inTime('clients.get', found) : found;
     return client === undefined ? { is: 'unknown', accessKey } : { is: 'known', accessKey, client };
   } catch (error) {
     options.onFault?.(error);
@@ -497,7 +481,7 @@ export class ServedConnection implements HubConnection, Guest {
         : pinInMemory(this.accessKey, key, this.#options);
       if (!isLater(answer)) return this.#pinned(answer);
       this.#waiting = [() => rest];
-      inTime('pin', answer)
+      inTime('clients.pin', answer)
         .then((isPinned) => this.#goOn(isPinned))
         .catch((error) => this.#doubt(error));
     } catch (error) {

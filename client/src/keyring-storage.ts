@@ -1,4 +1,4 @@
-/** Keeps a keyring as text in a platform's storage. It is created once. */
+/** Keeps a keyring as text in a platform's storage. It is created once. A storage with promises is read before `connect`. */
 import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import type { KeyringStore } from './options.ts';
@@ -20,6 +20,23 @@ export interface TextStorage {
   setItem(name: string, text: string): void;
 }
 
+/** Storage of texts by name with promises, like AsyncStorage. */
+export interface AsyncTextStorage {
+  /**
+   * Reads a text.
+   * @param name - its name
+   * @returns the text; null only if nothing is stored
+   */
+  getItem(name: string): Promise<string | null>;
+  /**
+   * Stores a text.
+   * @param name - its name
+   * @param text - the text
+   * @returns anything, once the text is stored
+   */
+  setItem(name: string, text: string): Promise<unknown>;
+}
+
 /** A keyring in the storage of an app. */
 export class KeyringText implements KeyringStore {
   readonly #storage: TextStorage;
@@ -30,16 +47,12 @@ export class KeyringText implements KeyringStore {
   #text: string | null = null;
 
   /** @throws LocalError `bad-argument`; any error of the storage */
-  constructor(accessKey: string, storage: TextStorage) {
-    if (typeof storage?.getItem !== 'function' || typeof storage.setItem !== 'function') {
-      throw new LocalError('bad-argument', '"storage" expected an object with getItem() and setItem()');
-    }
+  constructor(accessKey: string, storage: TextStorage | undefined) {
+    assertStorage(storage);
     this.#accessKey = accessKey;
     this.#storage = storage;
-    this.name = `hub-keyring ${accessKey}`;
-    if (storage.getItem(this.name) !== null) return;
-    const staticKey = globalThis.crypto.getRandomValues(new Uint8Array(32));
-    this.#save(createKeyring({ accessKey, staticKey, crypto }));
+    this.name = nameOf(accessKey);
+    if (read(storage, this.name) === null) this.#save(newKeyring(accessKey));
   }
 
   /**
@@ -48,7 +61,7 @@ export class KeyringText implements KeyringStore {
    * @throws LocalError `keyring-…` if the keyring cannot be read
    */
   load(): Keyring {
-    const text = this.#storage.getItem(this.name);
+    const text = read(this.#storage, this.name);
     if (text !== this.#text) this.#keyring = parseKeyring(text ?? '', this.#accessKey);
     this.#text = text;
     return this.#keyring;
@@ -70,6 +83,56 @@ export class KeyringText implements KeyringStore {
     this.#keyring = keyring;
     this.#text = text;
   }
+}
+
+/**
+ * Opens the keyring in a storage whose functions return promises, such as AsyncStorage. It is read once: no other program may change it.
+ * @param accessKey - whose keyring it is. Without one in the storage, a new one is stored
+ * @param storage - where it is kept as text
+ * @returns the option `keyring` of `connect`
+ * @throws LocalError `bad-argument`; `keyring-…` if the keyring cannot be read; any error of the storage
+ */
+export async function openKeyring(accessKey: string, storage: AsyncTextStorage): Promise<KeyringStore> {
+  assertStorage(storage);
+  const name = nameOf(accessKey);
+  let text = await storage.getItem(name);
+  let keyring = text === null ? newKeyring(accessKey) : parseKeyring(text, accessKey);
+  let latest: Promise<void> = Promise.resolve();
+  const update = async (change: (stored: Keyring) => Keyring): Promise<void> => {
+    const changed = change(keyring);
+    const changedText = serializeKeyring(changed);
+    if (changedText !== text) await storage.setItem(name, changedText);
+    [keyring, text] = [changed, changedText];
+  };
+  await update((stored) => stored);
+  return {
+    load: () => keyring,
+    update(change) {
+      latest = latest.catch(() => {}).then(() => update(change));
+      return latest;
+    },
+  };
+}
+
+const nameOf = (accessKey: string): string => `hub-keyring ${accessKey}`;
+
+const newKeyring = (accessKey: string): Keyring =>
+  createKeyring({ accessKey, staticKey: globalThis.crypto.getRandomValues(new Uint8Array(32)), crypto });
+
+function assertStorage(storage: unknown): asserts storage is TextStorage {
+  const { getItem, setItem } = (storage ?? {}) as { [Name in keyof TextStorage]?: unknown };
+  if (typeof getItem === 'function' && typeof setItem === 'function') return;
+  throw new LocalError('bad-argument', '"storage" expected an object with getItem() and setItem()');
+}
+
+function read(storage: TextStorage, name: string): string | null {
+  const text = storage.getItem(name);
+  if (typeof text !== 'object' || text === null) return text;
+  const advice = 'pass keyring: await openKeyring(accessKey, storage) in its place';
+  throw new LocalError(
+    'bad-argument',
+    `"storage" expected getItem() to return a text, got a promise: ${advice}`,
+  );
 }
 
 /** A keyring in localStorage, which belongs to the page's origin. */

@@ -108,10 +108,11 @@ export interface KeyringStore {
    */
   load(): Keyring;
   /**
-   * Applies a change to the stored keyring, and stores the result before it returns.
+   * Applies a change to the stored keyring, and stores the result before it returns, or later, within five seconds: what depends on it waits.
    * @param change - returns the changed keyring, or the same one
+   * @returns nothing, or a promise for the time when the result is stored
    */
-  update(change: (stored: Keyring) => Keyring): void;
+  update(change: (stored: Keyring) => Keyring): void | Promise<void>;
 }
 
 /** The content of a request: a text, or `{ text, lang, … }`, or a command `{ payload }`, or a scanned code `{ value }`. */

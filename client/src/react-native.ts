@@ -5,18 +5,20 @@
 import { LocalError } from 'hub-protocol';
 import type { Client } from './client.ts';
 import { KeyringText, type TextStorage } from './keyring-storage.ts';
-import type { ConnectOptions, Derive } from './options.ts';
+import type { ConnectOptions, Derive, KeyringStore } from './options.ts';
 import { connectByWebSocket } from './page-socket.ts';
-import { ANY, CONNECT, readKinds } from './read-options.ts';
+import { ANY, CONNECT, readKinds, STORE } from './read-options.ts';
 
 export type { Client } from './client.ts';
-export type { TextStorage } from './keyring-storage.ts';
+export { type AsyncTextStorage, openKeyring, type TextStorage } from './keyring-storage.ts';
 export type * from './options.ts';
 
 /** The options of `connect` in React Native. */
 export interface ReactNativeOptions extends ConnectOptions {
-  /** The store of the keyring, as text: storage that the device encrypts. */
-  storage: TextStorage;
+  /** Where the keyring is kept as text: storage that the device encrypts, without promises (default: none, which needs `keyring`). */
+  storage?: TextStorage | undefined;
+  /** The store of the keyring (default: in `storage`), such as `await openKeyring(accessKey, storage)`, where `storage` has promises. */
+  keyring?: KeyringStore | undefined;
   /** Derives the PSK. Do it in native code: in JavaScript it would stop the app for half a minute. */
   derive: Derive;
 }
@@ -44,7 +46,7 @@ export interface ReactNativeOptions extends ConnectOptions {
  * client.end(); // when the program ends
  */
 export function connect(options: ReactNativeOptions): Client {
-  const given = readKinds(options, 'options', { ...CONNECT, storage: ANY });
+  const given = readKinds(options, 'options', { ...CONNECT, storage: ANY, keyring: STORE });
   const { identity, storage, derive } = given;
   if (derive === undefined) {
     throw new LocalError(
@@ -52,5 +54,6 @@ export function connect(options: ReactNativeOptions): Client {
       '"derive" expected a function: an app has no worker that derives the PSK',
     );
   }
-  return connectByWebSocket(given, { keyring: new KeyringText(identity.accessKey, storage), derive });
+  const keyring = given.keyring ?? new KeyringText(identity.accessKey, storage);
+  return connectByWebSocket(given, { keyring, derive });
 }

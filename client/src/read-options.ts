@@ -74,6 +74,15 @@ export const LIMITS: Kinds<Pick<ConnectOptions, 'maxMemory' | 'maxValues'>> = {
   maxValues: optional('a number of bytes up to 1 GiB', (value) => isWithin(value, 0, MOST_MEMORY)),
 };
 
+/** The keyring of a page or an app. */
+export const STORE: Kind = optional(
+  'an object with load() and update(): there are no files here',
+  (value) => {
+    const { load, update } = Object(value);
+    return typeof load === 'function' && typeof update === 'function';
+  },
+);
+
 /** Of all entries of the client. */
 export const CONNECT: Kinds<ConnectOptions> & Nested = {
   identity: [

@@ -1,6 +1,7 @@
 /** A page with the example client, at the hub of the URL's query. It posts what happened to /result. */
 import { parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client/browser';
+import { openKeyring } from '../../examples/keyring-in-indexeddb.js';
 
 const query = new URLSearchParams(location.search);
 const post = (result) => fetch('/result', { method: 'POST', body: JSON.stringify(result) });
@@ -31,6 +32,13 @@ async function visit(options) {
 
 const ACTS = {
   visits: async () => [await visit(), await visit()],
+
+  /** With a keyring in IndexedDB. */
+  indexeddb: async () => {
+    const visits = [];
+    for (let i = 0; i < 2; i++) visits.push(await visit({ keyring: await openKeyring('kiosk-7') }));
+    return [...visits, localStorage.length];
+  },
 
   /** Asks a hub that goes away at the first question. Returns what it answers when it is back. */
   away: () =>
@@ -77,7 +85,8 @@ const ACTS = {
     const derive = async () => Uint8Array.from(query.get('psk').split(','));
     const meet = async (key) => {
       const codes = [];
-      const client = start({ key, derive });
+      const keyring = query.has('stored') ? await openKeyring(key) : undefined;
+      const client = start({ key, derive, keyring });
       client.on('close', ({ error }) => codes.push(error.platformCode ?? error.code));
       await client.ask('hello');
       await new Promise((resolve) => setTimeout(resolve, query.get('stay')));
@@ -97,7 +106,9 @@ const ACTS = {
       channel.postMessage(`tab-${i}`);
       const other = next();
       const codes = await Promise.all([meet(`tab-${i}`), other.then(({ data }) => data)]);
-      met.push({ codes: codes.flat().sort(), pattern: (await visit({ key: `tab-${i}`, derive })).pattern });
+      const keyring = query.has('stored') ? await openKeyring(`tab-${i}`) : undefined;
+      const { pattern } = await visit({ key: `tab-${i}`, derive, keyring });
+      met.push({ codes: codes.flat().sort(), pattern });
     }
     return met;
   },

@@ -169,18 +169,24 @@ test('a page that a person comes back to is the same, and answers the next quest
   assert.equal(await resultOfAct('back'), [true, 'again']);
 });
 
+test('a page keeps its keyring in IndexedDB, and reconnects with it', async () => {
+  const [first, second, inLocalStorage] = (await resultOfAct('indexeddb')) as { pattern: string }[];
+  assert.equal([first!.pattern, second!.pattern, inLocalStorage], ['XXpsk2', 'KKpsk0', 0]);
+});
+
 /** What a tab may be told that connects at the same time: the hub keeps the newest connection of an access key. */
 const OF_TWO = ['keyring-replaced', 'dropped'];
 
 /** How often two tabs meet a hub for the first time. */
 const TABS = Number(process.env.TABS ?? 3);
 
-for (const [what, host, codes] of [
+for (const [what, host, codes, store = ''] of [
   ['take turns, and the second says so', 'localhost', ['ANOTHER_TAB']],
   ['of a host without TLS, which has no locks, may connect at the same time', 'kiosk.test', []],
+  ['and share a keyring in IndexedDB, without locks', 'kiosk.test', [], '&stored'],
 ] as const) {
   test(`two tabs at first contact lose no key: those that ${what}`, async () => {
-    const met = await resultOfAct(`tabs=${TABS}&stay=3000&psk=${PSK}`, { host });
+    const met = await resultOfAct(`tabs=${TABS}&stay=3000&psk=${PSK}${store}`, { host });
     assert.equal(
       (met as { codes: string[] }[]).map(({ codes, ...rest }) => ({
         codes: codes.filter((code) => !OF_TWO.includes(code)),

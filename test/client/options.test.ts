@@ -161,7 +161,7 @@ test('on, once and off refuse an event that does not exist, and suggest the inte
 test('a page refuses a path as the store of its keyring', () => {
   assert.match(
     messageOf(() => browser({ identity, derive, keyring: 'keyring.json' } as never)),
-    'a page has no files',
+    'there are no files here',
   );
 });
 

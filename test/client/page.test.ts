@@ -2,6 +2,7 @@
 import { createKeyring, type Keyring, parseIdentity, pinHub, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect, KeyringStorage } from 'hub-protocol-client/browser';
+import { type AsyncTextStorage, openKeyring } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KeyringText } from '../../client/dist/keyring-storage.js';
@@ -140,6 +141,45 @@ test('each new keyring of a page has a static key of its own, and none of anothe
     () => new KeyringText('kiosk-8', texts).load(),
     (error: { code?: string }) => error.code?.startsWith('keyring-') === true,
   );
+});
+
+/** A storage with promises, such as AsyncStorage: each operation takes a while. */
+function slowly(texts: Texts): AsyncTextStorage {
+  const soon = <T>(run: () => T): Promise<T> =>
+    new Promise((resolve, reject) => setImmediate(() => Promise.resolve().then(run).then(resolve, reject)));
+  return {
+    getItem: (name) => soon(() => texts.getItem(name)),
+    setItem: (name, text) => soon(() => texts.setItem(name, text)),
+  };
+}
+
+test('a keyring in a storage with promises has each change once it is stored, and is there at the next start', async () => {
+  const texts = new Texts();
+  const store = await openKeyring('kiosk-7', slowly(texts));
+  const { publicKey } = store.load().staticKey;
+  const [one, other] = [store.update(pin('hub-1')), store.update(pin('hub-2'))];
+  assert.is(store.load().pins.length, 0);
+  await Promise.all([one, other]);
+  const again = (await openKeyring('kiosk-7', slowly(texts))).load();
+  assert.equal([again.pins.length, again.staticKey.publicKey], [2, publicKey]);
+  assert.is(texts.writes, 3);
+});
+
+test('a change that a storage with promises refuses is not in the keyring, and the next one is', async () => {
+  const texts = new Texts();
+  const { setItem } = texts;
+  const store = await openKeyring('kiosk-7', slowly(texts));
+  texts.setItem = () => {
+    throw new Error('full');
+  };
+  const refused = await Promise.resolve(store.update(pin('hub-1'))).catch(String);
+  texts.setItem = setItem;
+  await store.update(pin('hub-2'));
+  assert.equal([refused, store.load().pins.map(({ nodeId }) => nodeId)], ['Error: full', ['hub-2']]);
+});
+
+test('a storage with promises in place of one without is told where it belongs', () => {
+  assert.throws(() => new KeyringText('kiosk-7', slowly(new Texts()) as never), /await openKeyring/);
 });
 
 test('connect without a WebSocket throws a typed error, whatever stores the keyring', () => {

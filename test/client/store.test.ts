@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
 import { DERIVED } from '../world/keys.ts';
-import { endWorlds, newWorld, until } from './world.ts';
+import { endWorlds, newWorld, Store, soon, type TimerSetter, until, withTimers } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -92,6 +92,84 @@ test('messages flow although the store fails after the client was ready', async 
   await until(() => world.types.filter((type) => type === 'connect').length === 2);
   assert.is((await client.ask('hello')).ending, 'handled');
   assert.is(store.load().staticKeyIsFresh, false);
+});
+
+/** A store that answers later, as IndexedDB does. */
+class LaterStore extends Store {
+  /** What each further answer waits for. */
+  answer: Promise<void> = Promise.resolve();
+
+  override async update(change: (stored: Keyring) => Keyring): Promise<void> {
+    await this.answer;
+    super.update(change);
+  }
+}
+
+const never = new Promise<never>(() => {});
+
+test('a client sends message 3 only once a store that answers later has the pin, and reconnects with it', async () => {
+  const world = newWorld();
+  const store = new LaterStore();
+  let pinned = (): void => {};
+  const derive = async (): Promise<Uint8Array> => {
+    store.answer = new Promise((resolve) => {
+      pinned = resolve;
+    });
+    return DERIVED;
+  };
+  const client = world.start({}, { keyring: store, derive });
+  const answer = client.ask('hello');
+  await until(() => world.hub?.state === 'awaiting-message-3');
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.equal([world.hub!.state, store.load().pins.length], ['awaiting-message-3', 0]);
+  pinned();
+  assert.is((await answer).ending, 'handled');
+  assert.is(store.load().pins.length, 1);
+  world.drop();
+  await until(() => world.types.filter((type) => type === 'connect').length === 2);
+  assert.equal(world.types, ['connect', 'close', 'reconnect', 'connect']);
+  assert.is(world.ready?.pattern, 'KKpsk0');
+});
+
+for (const [what, answer, message] of [
+  ['never answers', () => never, '"keyring.update" has not answered within 5 s'],
+  ['rejects', () => Promise.reject(new Error('the quota is used up')), 'the quota is used up'],
+] as const) {
+  test(`a person is told of a store that ${what}, and the client connects once it works`, async () => {
+    const world = newWorld();
+    const store = new LaterStore();
+    store.answer = answer();
+    store.answer.catch(() => {}); // until the store is asked
+    const soonLate: TimerSetter = (run, time, original) => original(run, time === 5000 ? 20 : time);
+    const client = world.start({}, { keyring: store });
+    const event = await withTimers(soonLate, () =>
+      soon(new Promise<{ error: Error }>((resolve) => client.once('ask', resolve))),
+    );
+    assert.is(event.error.message, message);
+    store.answer = Promise.resolve();
+    client.resume();
+    await until(() => world.types.includes('connect'));
+    assert.is((await client.ask('hello')).ending, 'handled');
+  });
+}
+
+test('what a hub sends while the store is asked is counted as held', async () => {
+  const world = newWorld();
+  const store = new LaterStore();
+  const client = world.start({ maxMemory: 2 ** 20 }, { keyring: store });
+  let stored = (): void => {};
+  client.once('connect', () => {
+    store.answer = new Promise((resolve) => {
+      stored = resolve;
+    });
+  });
+  await until(() => world.ready !== undefined);
+  for (let i = 0; i < 40; i++) world.say('x'.repeat(60_000));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  stored();
+  await until(() => world.types.includes('close'));
+  const { error } = world.events.find(({ type }) => type === 'close') as { error: { code: string } };
+  assert.is(error.code, 'out-of-memory');
 });
 
 test('messages flow after the file of the keyring was removed', async () => {

@@ -36,7 +36,7 @@ export class Store implements KeyringStore {
     return this.keyring;
   }
 
-  update(change: (stored: Keyring) => Keyring): void {
+  update(change: (stored: Keyring) => Keyring): void | Promise<void> {
     const changed = change(this.keyring);
     if (changed === this.keyring) return;
     if (this.fault !== undefined) throw this.fault;

@@ -321,7 +321,11 @@ const DOORS: { readonly [argument: string]: Door } = {
     { ca },
   ),
   'hub-protocol-client/browser connect options': connecting(page.connect, { identity }, { keyring: store }),
-  'hub-protocol-client/react-native connect options': connecting(app.connect, { identity, storage, derive }),
+  'hub-protocol-client/react-native connect options': connecting(
+    app.connect,
+    { identity, storage, derive },
+    { keyring: store },
+  ),
   'hub-protocol-client Client.ask options': {
     call: asking('ask'),
     others: { ...ASK, requestId: 'r1', onPart: nothing, interrupt: true },
@@ -393,7 +397,16 @@ const NO_OPTIONS = {
     ...['Question', 'AskEvent', 'LinkClosing', 'Closing'], // the client reads a question like a request; a closing may be a CloseEvent
   ],
   'another object of the platform': [
-    ...['Error', 'Uint8Array', 'AbortSignal', 'PingedSocket', 'Socket', 'IncomingMessage', 'Duplex'],
+    ...[
+      'Error',
+      'Uint8Array',
+      'AbortSignal',
+      'AsyncTextStorage',
+      'PingedSocket',
+      'Socket',
+      'IncomingMessage',
+      'Duplex',
+    ],
     'Buffer',
   ],
   'a name or a function': [
