@@ -16,6 +16,7 @@ import {
   RemoteError,
   RequestScheduler,
   readHubEvent,
+  readRefusal,
   type SchedulerOptions,
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
@@ -78,6 +79,9 @@ const TURN = 60_000;
 /** How often questions may end a pause, in milliseconds: at most once in this time. */
 const HURRY = 2000;
 
+/** What tells an assistant that its sentence was played. */
+const PLAYED = 'recognizer_loop:audio_output_end';
+
 /** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
 const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused'];
 
@@ -107,6 +111,8 @@ export class Client {
   #obstacle: Error | undefined;
   /** What a person was asked last. */
   #question: Error | undefined;
+  /** Whether the hub of this connection has not denied it. */
+  #mayTellPlayed = true;
   /** When a connection became ready last. */
   #readyAt = 0;
   /** How many texts were written to the connection that was opened last. */
@@ -329,14 +335,14 @@ export class Client {
 
   /**
    * Tells the hub that what it said was played to the end. A skill of OVOS may wait for that, up to fifteen seconds for each
-   * sentence. The hub must allow this client the message type `recognizer_loop:audio_output_end`.
+   * sentence. The hub must allow this client the message type `recognizer_loop:audio_output_end`. A client that plays no sound does this
+   * by itself, at once, until the hub denies it.
    * @param message - the `speak` that was played (default: any in the session of this conversation)
    * @returns what `send` returns
    */
   spoken(message?: Pick<HubEvent, 'payload'>): boolean {
     const { context = this.#conversation.context } = message?.payload ?? {};
-    const payload = { type: 'recognizer_loop:audio_output_end', data: {}, context };
-    return this.#send({ msg_type: 'bus', payload });
+    return this.#send({ msg_type: 'bus', payload: { type: PLAYED, data: {}, context } });
   }
 
   /**
@@ -475,7 +481,10 @@ export class Client {
 
   /** What is told to those who have asked. The listeners are told the rest. */
   readonly #hear: Hearing = {
-    part: (event) => this.#answers.add(event),
+    part: (event) => {
+      this.#answers.add(event);
+      if (event.text !== '') this.#shown(event.message);
+    },
     finish: (event) => this.#answers.finish(event),
     unsent: (event) => this.#answers.fail(event) || this.#tell(event),
   };
@@ -498,20 +507,36 @@ export class Client {
     }
     if (event.type === 'connect') {
       this.#obstacle = undefined;
+      this.#mayTellPlayed = true;
       this.#readyAt = this.#at;
       this.#conversation.ownSessionId = event.sessionId;
     }
-    const isUnasked = event.type === 'message' && !this.#answers.isInterrupted(event.message);
-    const speech = isUnasked ? this.#conversation.speechIn(event.message) : undefined;
+    const said = event.type === 'message' ? this.#conversation.speechIn(event.message) : undefined;
+    const speech = said && !this.#answers.isInterrupted(said.message) ? said : undefined;
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
       this.#emit(this.#conversation.disclose());
     }
     this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
     this.#emit(speech);
+    if (said !== undefined) this.#shown(said.message);
+    if (event.type === 'message' && readRefusal(event.message.payload)?.deniedType === PLAYED)
+      this.#mayTellPlayed = false;
     if (event.type === 'trace' && 'type' in event.what && event.what.type === 'sent') {
       this.#emit(this.#conversation.begin(event.what.envelope));
     }
   };
+
+  /** What is shown is played. A skill may wait for that. The request's id stays out: a denial with it would end the answer. */
+  #shown({ payload }: HubEvent): void {
+    const { disclosure, plays = disclosure?.isVoice } = this.#options;
+    if (plays || !this.#mayTellPlayed) return;
+    const { session } = Object(payload.context) as JsonObject;
+    try {
+      this.spoken({ payload: { context: session === undefined ? {} : { session } } });
+    } catch {
+      // such as a session that is too long to be returned
+    }
+  }
 
   /** Reads a message of the hub for the link, and once for all. */
   #read(text: string): Json | undefined {

@@ -42,6 +42,11 @@ export interface ConnectOptions {
         lastGiven?: 'never' | 'earlier-session' | 'this-session' | undefined;
       }
     | undefined;
+  /**
+   * Whether the program plays what the hub says, and calls `spoken` then (default: `disclosure.isVoice`). A client that only shows it tells
+   * the hub at once that it was played: a skill may wait for that.
+   */
+  plays?: boolean | undefined;
   /** The name of the program, for the logs of the hub (default `hub-protocol-client`). */
   userAgent?: string | undefined;
   /** Whether the server may be without TLS (default false). Anyone on the network path can then read the access key. */

@@ -94,6 +94,7 @@ export const CONNECT: Kinds<ConnectOptions> & Nested = {
   ],
   lang: optional('a language tag such as "de-de"', (value) => isText(value) && String(value).trim() !== ''),
   disclosure: within<In<'disclosure'>>({ isVoice: FLAG, isShared: FLAG, lastGiven: GIVEN }),
+  plays: FLAG,
   userAgent: NAME,
   allowPlaintext: FLAG,
   pingEvery: TIME,

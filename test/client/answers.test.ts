@@ -184,7 +184,7 @@ for (const [type, data, sentence] of [
 
 test('a question has its own site, or else that of the identity', async () => {
   const sites: unknown[] = [];
-  const client = newWorld().start();
+  const client = newWorld().start({ plays: true });
   client.on('trace', ({ what }) => {
     if ('envelope' in what) sites.push(/"site_id":"(\w+)"/.exec(JSON.stringify(what.envelope))?.[1]);
   });

@@ -171,7 +171,7 @@ async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
   };
   let client: Client | undefined;
   const ask = async (): Promise<void> => {
-    client = connect({ identity, keyring, derive: async () => PSK });
+    client = connect({ identity, keyring, derive: async () => PSK, plays: true });
     const codes: string[] = [];
     client.on('close', ({ error }) => codes.push(error.code));
     assert.is((await client.ask('hello')).reply.text, 'You said: hello');

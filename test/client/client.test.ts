@@ -542,7 +542,7 @@ test('a transport that tells its end while it is closed is closed once', async (
 
 test('tells the hub that a message was spoken, with the context of that message', async () => {
   const world = newWorld();
-  const client = world.start();
+  const client = world.start({ plays: true });
   assert.is(client.spoken(), false); // there is no connection yet
   await client.ask('hello');
   const sent: unknown[] = [];
@@ -569,6 +569,47 @@ test('tells the hub that a message was spoken, with the context of that message'
   world.say('And so on.');
   await until(() => messages.at(-1) === 'speak' && messages.length > 1);
   assert.equal(messages, ['speak', 'speak']); // the hub denies none of that
+});
+
+test('what a client only shows is played at once, in its session, also what it says after an interruption', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const asked = client.ask('tell a story');
+  await until(() => world.questions === 1);
+  const session = { session_id: 's-1', converse_handlers: [['stories', 1]] };
+  const context = { ...world.asked, session };
+  world.tell('speak', { utterance: 'Once upon a time.' }, context);
+  await until(() => world.played.length === 1);
+  client.stop();
+  await asked;
+  world.tell('speak', { utterance: 'There was a hub.' }, context);
+  world.say('Dinner is ready.');
+  await until(() => world.played.length === 3);
+  assert.equal(world.played, [{ session }, { session }, {}]);
+});
+
+for (const options of [{ plays: true }, { disclosure: { isVoice: true } }]) {
+  test(`a client with ${JSON.stringify(options)} says itself when it has played something`, async () => {
+    const world = newWorld();
+    const client = world.start(options);
+    await client.ask('one');
+    await client.ask('two');
+    assert.equal(world.played, []);
+  });
+}
+
+test('a hub that denies to be told what was played is not told again on that connection', async () => {
+  const world = newWorld();
+  const client = world.start();
+  await client.ask('one');
+  world.tell('hive.policy.denied', { denied_type: 'recognizer_loop:audio_output_end' }, {});
+  await client.ask('two');
+  await client.ask('three');
+  assert.is(world.played.length, 1);
+  world.drop();
+  await client.ask('four');
+  await until(() => world.played.length === 2);
 });
 
 test('a message that was spoken keeps its session in a later conversation', async () => {
@@ -695,7 +736,7 @@ test('each message is traced before it is written, or before anything comes of i
       },
     };
   };
-  const client = world.start({}, { open });
+  const client = world.start({ plays: true }, { open });
   client.on('trace', ({ what }) => 'type' in what && log.push(what.type));
   client.on('connect', () => log.push('connect'));
   client.on('message', () => log.push('told'));

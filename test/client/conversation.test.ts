@@ -276,7 +276,7 @@ test('without a text in the language of the client, the disclosure says which on
 });
 
 test('questions of a new conversation belong to a new session', async () => {
-  const { world, client, ask } = listen();
+  const { world, client, ask } = listen({ plays: true });
   const sessions: unknown[] = [];
   client.on('trace', ({ what }) => {
     if (!('type' in what && what.type === 'sent')) return;
@@ -297,7 +297,7 @@ test('questions of a new conversation belong to a new session', async () => {
 });
 
 test('the language of connect is that of the session, and of each question that names none', async () => {
-  const { world, client, ask } = listen({ lang: 'de-de' });
+  const { world, client, ask } = listen({ lang: 'de-de', plays: true });
   const sent: unknown[] = [];
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') {

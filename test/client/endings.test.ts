@@ -266,7 +266,7 @@ function logOf(world: World): { log: string[]; start: (options?: Partial<Connect
     };
   };
   const start = (options?: Partial<ConnectOptions>): Client => {
-    const client = world.start(options, { open, keyring });
+    const client = world.start({ plays: true, ...options }, { open, keyring });
     for (const type of ['connect', 'close', 'hub-replaced'] as const) client.on(type, () => log.push(type));
     return client;
   };

@@ -117,6 +117,7 @@ function dial(
   });
   let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   const client = connect({
+    plays: true, // it sends nothing by itself
     identity,
     ...options,
     allowPlaintext: true,

@@ -86,6 +86,7 @@ function connectAs(accessKey: string): Client {
       },
     },
     allowPlaintext: true,
+    plays: true, // it sends nothing by itself
   });
   opened.push(client);
   return impatient(client);

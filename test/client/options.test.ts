@@ -122,7 +122,7 @@ test('a key pair in the keyring that computes by itself needs no option', async 
 test('Object.prototype neither receives the password nor answers a question', async () => {
   const world = newWorld();
   const derived: unknown[] = [];
-  const client = world.start();
+  const client = world.start({ plays: true });
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') derived.push(what.envelope);
   });

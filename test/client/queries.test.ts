@@ -27,7 +27,7 @@ function start(options: Partial<ConnectOptions> = {}): {
   ready: () => Promise<void>;
 } {
   const world = newWorld();
-  const client = world.start(options);
+  const client = world.start({ plays: true, ...options });
   const heard: Heard[] = [];
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') heard.push(what.envelope as unknown as Heard);

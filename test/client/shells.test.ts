@@ -156,6 +156,7 @@ function givenOptions(entry: Entry, hub: AnyHub, calls: Calls): Options {
     identity: identityOf(entry, hub, { site_id: 'attic' }),
     lang: 'fr-ca',
     disclosure: { lastGiven: 'this-session' },
+    plays: true,
     userAgent: 'kiosk',
     allowPlaintext: false,
     pingEvery: PING,
@@ -330,6 +331,13 @@ const ROWS: { readonly [option: string]: Row } = {
   disclosure: {
     place: 'whether the disclosure is due',
     seen: ({ events }) => events.includes('disclosure'),
+    given: same(false),
+    byDefault: same(true),
+  },
+  plays: {
+    place: 'whether the hub is told that what is shown was played',
+    seen: ({ seen }) =>
+      seen.envelopes.some(({ payload }) => Object(payload).type === 'recognizer_loop:audio_output_end'),
     given: same(false),
     byDefault: same(true),
   },

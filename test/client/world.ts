@@ -55,6 +55,8 @@ export class World {
   dials = 0;
   /** How many questions the hub has heard. */
   questions = 0;
+  /** The contexts of what the client says that it has played. */
+  readonly played: JsonObject[] = [];
   /** The context of the latest question. */
   asked: JsonObject = {};
   /** Whether the hub answers no question by itself. */
@@ -170,8 +172,12 @@ export class World {
         else if (event.type === 'ready') this.ready = event;
         else if (event.type === 'close') queueMicrotask(() => closed(event.code));
         else if (event.type === 'message' && event.kind === 'json') {
-          this.asked = JSON.parse(event.text).payload.context;
-          this.questions++;
+          const { type, context } = JSON.parse(event.text).payload;
+          if (type === 'recognizer_loop:audio_output_end') this.played.push(context);
+          else {
+            this.asked = context;
+            this.questions++;
+          }
         }
         if (!this.isMute) assistant.handle(event).forEach(send);
       }

@@ -98,6 +98,7 @@ const HUB = {
 const CONNECT = {
   ...{
     lang: 'de-de',
+    plays: true,
     userAgent: 'kiosk',
     allowPlaintext: true,
     pingEvery: 5,
