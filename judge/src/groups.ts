@@ -182,7 +182,9 @@ function titleOf(failed: readonly Verdict[], all: readonly Verdict[]): string {
     const others = count(passed, flag);
     const isCommon = others > FEW * passed.length || passed.length === 0;
     const isChance = others > (isBroad ? 1 : odds) * failed.length;
-    if (isHandshake && (isBroad || isAfterwards)) return false;
+    // Nor does a flag that all handshakes have which must not fail.
+    const isOfAll = all.every(({ isRefusal, notes }) => isRefusal || notes?.[flag] !== undefined);
+    if (isHandshake && (isBroad || isAfterwards || isOfAll)) return false;
     return count(failed, flag) >= (isBroad ? 1 : MOST) * failed.length && !isCommon && !isChance;
   });
   const effect = effectOf(failed);

@@ -161,9 +161,12 @@ export async function runVector(
     { operation, name, file, tcId: test.tcId, comment: test.comment, notes, rules, size, ...kind },
     () =>
       CHECKS[type]!.check(own, async (request) => {
-        if (request.do === 'start' || request.do === 'open') traces.push({ request, entries: [] });
+        if (request.do === 'start' || request.do === 'open') traces.push({ request, entries: [], passed: 0 });
         const { trace, ...response } = await ask(adapter, request);
-        if (Array.isArray(trace)) traces.at(-1)?.entries.push(...trace);
+        const [own] = traces.slice(-1);
+        if (Array.isArray(trace)) own?.entries.push(...trace);
+        const isMessage = request.do === 'write' || request.do === 'read';
+        if (own !== undefined && isMessage && response.error === undefined) own.passed++;
         return isSpecOnly ? withoutChoices(response, test) : response;
       }),
   );
@@ -174,15 +177,17 @@ export async function runVector(
 interface Trace {
   readonly request: Fields;
   readonly entries: Fields[];
+  /** How many messages of a handshake were written or read. */
+  passed: number;
 }
 
 /** A failure that is explained by the first wrong value of a trace, if one is wrong. */
 function withWrongValue(verdict: Verdict, test: Vector, traces: readonly Trace[]): Verdict {
   const { failure } = verdict;
   if (failure === undefined) return verdict;
-  for (const { request, entries } of traces.filter(({ entries }) => entries.length > 0)) {
+  for (const { request, entries, passed } of traces.filter(({ entries }) => entries.length > 0)) {
     const seen = seenIn(test, request);
-    const wrong = seen && firstWrongValue(seen, entries);
+    const wrong = seen && firstWrongValue(seen, entries, passed);
     if (wrong === undefined) continue;
     const causes = [`first wrong value: ${wrong.says}`];
     return { ...verdict, failure: { ...failure, causes, wrongValue: wrong.difference } };

@@ -321,8 +321,9 @@ function partsOf(steps: readonly Step[]): Part[] {
 /**
  * The first value of a trace that differs from what it has to be. A trace need not have every field, but of a field that it has,
  * every value.
+ * @param passed - how many messages have been written or read, with all that belongs to them
  */
-export function firstWrongValue(seen: Seen, trace: readonly Fields[]): WrongValue | undefined {
+export function firstWrongValue(seen: Seen, trace: readonly Fields[], passed = 0): WrongValue | undefined {
   const { steps, all } = follow(seen);
   const got = trace.flatMap(stepsIn);
   const due = got.some(isCallOf) ? all : all.filter((step) => !isCallOf(step));
@@ -331,7 +332,7 @@ export function firstWrongValue(seen: Seen, trace: readonly Fields[]): WrongValu
     computed: mapped(computed, (values) => values.map((one) => (isKnown(one) ? one : { at: one.at }))),
     call: call && isKnown(call) ? call : undefined,
   }));
-  return firstOf(due, right, got, seen.suite);
+  return firstOf(due, right, got, seen.suite, passed);
 }
 
 /**
@@ -384,7 +385,9 @@ function firstOf(
   right: readonly Part[],
   got: readonly Step[],
   suite: Suite,
+  passed = 0,
 ): WrongValue | undefined {
+  const isPassed = (at: number): boolean => Number(/^message (\d)/.exec(steps[at]!.where)?.[1]) <= passed;
   const fields = [...new Set(got.flatMap(({ isCall, fields }) => (isCall ? [] : Object.keys(fields))))];
   for (const [index, { computed, call }] of partsOf(got).entries()) {
     const due = right[index];
@@ -394,8 +397,8 @@ function firstOf(
     for (const field of fields) {
       const all = due.computed[field] ?? [];
       const theirs = computed[field] ?? [];
-      const [own, at] = aligned(all, theirs, earlyIn(all, steps), isWhole);
-      if (at >= 0 && (isWhole || at < theirs.length))
+      const [own, at] = aligned(all, theirs, earlyIn(all, steps), isWhole || field !== 'h');
+      if (at >= 0 && (isWhole || at < theirs.length || isPassed(own[at]!.at)))
         wrong.push({ field, at: own[at]!.at, due: own[at]!.value!, got: theirs[at]?.value, isWhole });
     }
     for (const field of CALL) {
@@ -403,6 +406,8 @@ function firstOf(
       if (value !== undefined && theirs !== undefined && countOf(value, suite) !== countOf(theirs, suite))
         wrong.push({ field, at: due.call!.at, due: value, got: theirs, isWhole });
     }
+    if (!isWhole && due.call !== undefined && isPassed(due.call.at) && got.some(isCallOf))
+      wrong.push({ field: 'k', at: due.call.at, due: due.call.fields.k!, got: undefined, isWhole });
     const [first] = wrong.sort((a, b) => a.at - b.at);
     if (first !== undefined) return wrongValue(steps, first);
   }
@@ -474,19 +479,25 @@ function wrongValue(steps: readonly Step[], { field, at, due, got, isWhole }: Wr
   );
   // Without a call after it, the values that a trace leaves out at the start cannot be counted.
   const isOneOf = !isWhole && steps[at]!.where === START && field === 'h';
-  const says = `${where}. It is ${isCall ? MADE_OF[field]! : isOneOf ? 'the protocol name, or MixHash of what follows it' : made}`;
+  const says = `${where}. It is ${isCall ? madeOf(steps, at, field) : isOneOf ? 'the protocol name, or MixHash of what follows it' : made}`;
   return {
     difference: firstDifference(where, due, got)!,
     says: same.length === 0 ? says : `${says}. What came instead is ${same[0]}`,
   };
 }
 
-/** What the values of a call are made of. */
-const MADE_OF: { readonly [field: string]: string } = {
-  k: 'the key of the last MixKey or MixKeyAndHash, and after Split that of the direction',
-  nonce: 'the number of calls with this key so far',
-  ad: 'h before the call, and after Split nothing',
-};
+/** What a value of a call is made of. */
+function madeOf(steps: readonly Step[], call: number, field: string): string {
+  if (field === 'nonce') return 'the number of calls with this key so far';
+  const value = steps[call]!.fields[field];
+  for (const step of steps.filter(({ isCall }) => !isCall)) {
+    const name = (field === 'ad' ? ['h'] : ['k', 'send', 'receive']).find(
+      (each) => step.fields[each] === value,
+    );
+    if (name !== undefined) return named(step, name);
+  }
+  return 'empty after Split';
+}
 
 const named = ({ where, isCall }: Step, field: string): string =>
   `${field} ${isCall ? 'of the AEAD in' : 'after'} ${where}`;

@@ -178,7 +178,7 @@ export function codeOf(error: unknown): { readonly code?: string } {
 }
 
 function isOwnWord(error: unknown): boolean {
-  return refuses(error) && !refusalCodes().has(error);
+  return refuses(error) && !refusalCodes().has(error) && !(error in MEANINGS);
 }
 
 /** The sentence for another code than the right one. */

@@ -73,7 +73,7 @@ test('finds each value that is wrong, and what it is made of', () => {
   const swapped = entriesOf(STEPS).map((entry) => (entry.ad ? { ...entry, ad: h } : entry));
   assert.match(
     firstWrongValue(SEEN, swapped)!.says,
-    /h before the call.* What came instead is h after start$/,
+    /^ad of the AEAD in message 1, payload\. It is h after message 1, e\. What came instead is h after start$/,
   );
 });
 
@@ -86,6 +86,16 @@ test('finds a value that is not computed, and a prologue that is not mixed in', 
   assert.is(whereOf(later), undefined);
   const { h } = STEPS[0]!.fields;
   assert.is(whereOf([{ h }, { h: 'ff' }, { h: 'ee' }]), 'h after start');
+  assert.is(whereOf([{ ck: 'ff' }]), 'ck after message 1, psk');
+});
+
+test('finds a call of the AEAD that a message lacks', () => {
+  const at = STEPS.findIndex(({ isCall, where }) => isCall && where === 'message 2, payload');
+  const trace = entriesOf(STEPS.slice(0, at));
+  assert.is(firstWrongValue(SEEN, trace, 1), undefined);
+  const { difference, says } = firstWrongValue(SEEN, trace, 2)!;
+  assert.is(says, 'k of the AEAD in message 2, payload. It is k after message 2, se');
+  assert.is(difference.got, 'nothing');
 });
 
 test('follows a trace that leaves values out at its start up to a PSK that is not known', () => {
@@ -128,8 +138,17 @@ test('the report names the first wrong value before the difference that follows 
   const verdicts = await runVectors({ adapter: { send: wrong, stop }, only: ['handshake-18'] });
   assert.match(
     toText(verdicts),
-    /cause: first wrong value: ad of the AEAD in sealed message 1\. It is h before the call, and after Split nothing\n.*\n {4}ad of the AEAD in sealed message 1, differs at 0\n/,
+    /cause: first wrong value: ad of the AEAD in sealed message 1\. It is empty after Split\n.*\n {4}ad of the AEAD in sealed message 1, differs at 0\n/,
   );
+});
+
+test('puts no refusal down to what all handshakes have', async () => {
+  const { send, stop } = adapter();
+  const unfinished = async (request: Fields): Promise<Fields> =>
+    request.do === 'split' ? { error: 'wrong-state' } : await send(request);
+  const text = toText(await runVectors({ adapter: { send: unfinished, stop }, only: ['handshake'] }));
+  assert.match(text, /FAILED 26 of handshake\n/);
+  assert.not.match(text, /every e is mixed into the hash/);
 });
 
 test('prints the values of a handshake, and of no test without one', () => {
