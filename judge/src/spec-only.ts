@@ -42,7 +42,7 @@ export function demandedOf(test: Vector): Vector {
   }
   if (test.frames !== undefined && Array.isArray(test.events))
     return { ...test, events: test.events.filter(isDemanded) };
-  return { ...test, ...withoutFlags(test, test), isSpecOnly: true };
+  return { ...test, ...withoutDefaults(test, test), isSpecOnly: true };
 }
 
 /** A `close` event without its code, except the 1008 of a hub whose handshake failed, which the protocol names. */
@@ -52,7 +52,7 @@ function withoutAdvice({ code, ...event }: Fields, isHub: boolean): Fields {
 
 /** A response without the parts that the protocol leaves open. A refusal has no code. */
 export function withoutChoices(response: Fields, test: Vector): Fields {
-  const plain = withoutFlags(withoutCode(response), test);
+  const plain = withoutDefaults(withoutCode(response), test);
   const { events, results } = plain;
   return {
     ...plain,
@@ -105,14 +105,26 @@ function envelopeIn(text: unknown): Fields | undefined {
   }
 }
 
-/** An identity as read, without the flags of protocols that were not issued: the protocol names no defaults. */
-function withoutFlags({ identity, ...fields }: Fields, { text }: Vector): Fields {
+/**
+ * An identity as read, without the flags of protocols that were not issued: the protocol names no defaults. And of a request what is
+ * `null`: a hub reads it as what is absent.
+ */
+function withoutDefaults({ identity, ...fields }: Fields, { text, builder }: Vector): Fields {
+  if (builder !== undefined && fields.envelope !== undefined)
+    return { ...fields, envelope: withoutNulls(fields.envelope) };
   if (identity === undefined) return fields;
   const { protocols, ...read } = Object(identity) as Fields;
   const isIssued = (name: string): boolean =>
     new RegExp(`"${name}?":(?:\\{[^}]*"enabled":)?(?:true|false)`).test(text);
   const flags = Object.entries(Object(protocols)).filter(([name]) => isIssued(name));
   return { ...fields, identity: { ...read, protocols: Object.fromEntries(flags) } };
+}
+
+function withoutNulls(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (_, each) => {
+    if (Object(each) !== each || Array.isArray(each)) return each;
+    return Object.fromEntries(Object.entries(each).filter(([, field]) => field !== null));
+  });
 }
 
 /** An implementation refuses in its own words. */

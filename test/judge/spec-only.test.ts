@@ -59,9 +59,20 @@ test('names the expected code if a port refuses with its own', async () => {
     assert.match(failure!.difference.expected, /or "refused"$/);
   }
   const otherCode = (_request: Fields, response: Fields) =>
-    response.error === undefined ? response : { ...response, error: 'bad-hex' };
+    response.error === undefined ? response : { ...response, error: 'low-order-key' }; // which no vector has
   const causes = failed(await judge('select', false, otherCode)).flatMap(({ failure }) => failure!.causes);
   assert.not.ok(causes.some((cause) => cause.startsWith('refusals: ')));
+});
+
+test('takes a field of a request that is null for an absent one', async () => {
+  const withTitle = (_request: Fields, response: Fields): Fields => {
+    const copy = structuredClone(response) as { envelope?: { payload: { context: { input?: Fields } } } };
+    const input = copy.envelope?.payload.context.input;
+    if (input !== undefined) input.title ??= null;
+    return copy as Fields;
+  };
+  assert.ok(failed(await judge('request', false, withTitle)).length > 0);
+  assert.equal(failed(await judge('request', true, withTitle)), []);
 });
 
 test('marks a failure as a choice', async () => {

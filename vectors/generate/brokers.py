@@ -71,16 +71,18 @@ def endpoints():
     tests = []
     for scheme, port, secure_scheme, secure_port in SCHEMES:
         is_secure = scheme == secure_scheme
+        tls, with_port = ("WebSocket", "WebSocket") if scheme.startswith("ws") else ("Tls", "Port")
         url, secure_url = f"{scheme}://broker.example", f"{secure_scheme}://broker.example"
         plain = {**BROKER, "endpoint": url}
-        tests.append(connects("Tls", plain, url, port, is_secure))
-        tests.append(connects("Tls", {**plain, "tls": False}, url, port, is_secure))
-        tests.append(connects("Tls", {**plain, "tls": True}, secure_url, secure_port, True))
+        tests.append(connects(tls, plain, url, port, is_secure))
+        tests.append(connects(tls, {**plain, "tls": False}, url, port, is_secure))
+        tests.append(connects(tls, {**plain, "tls": True}, secure_url, secure_port, True))
         plain = {**BROKER, "endpoint": f"{url}:4433"}
-        tests.append(connects("Port", plain, f"{url}:4433", 4433, is_secure))
-        tests.append(connects("Port", {**plain, "tls": True}, f"{secure_url}:4433", 4433, True))
+        tests.append(connects(with_port, plain, f"{url}:4433", 4433, is_secure))
+        tests.append(connects(with_port, {**plain, "tls": True}, f"{secure_url}:4433", 4433, True))
     for endpoint, tls, url, port, is_secure in SPELLINGS:
-        tests.append(connects("Tls", {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
+        flag = "WebSocket" if endpoint.startswith("WS") else "Tls"
+        tests.append(connects(flag, {**BROKER, "endpoint": endpoint, "tls": tls}, url, port, is_secure))
     for port in PORTS:
         url = f"mqtts://broker.example:{port}"
         tests.append(connects("Port", {**BROKER, "endpoint": url}, url, port, True))

@@ -26,7 +26,7 @@ NOTES = {
         "Everything from U+0020 up, but \" and \\, is written as UTF-8, as it came. A failure most likely escapes what "
         "is not ASCII, < > & or U+2028, or normalizes."
     ),
-    "LoneSurrogate": "An escaped half of a surrogate pair has no UTF-8 form. Whoever accepts it replaces it by U+FFFD.",
+    "LoneSurrogate": "An escaped half of a surrogate pair has no UTF-8 form. Whoever accepts it replaces it by U+FFFD, or writes it with ASCII escaping.",
     "NotJson": "Not JSON (RFC 8259). Whoever accepts it has a parser with extensions, and so a prologue of its own.",
     "PlainNumber": (
         "Integers within 2^53 - 1, and fractions that every JSON library writes alike. A failure most likely reads them as "

@@ -16,8 +16,8 @@ NOTES = {
         "and default_path. A failure most likely loses one of these, or turns ws: into wss: or back."
     ),
     "ExplicitEndpoint": (
-        "An address that was issued for the protocol is used unchanged, and before default_master. A failure most "
-        "likely adds port or path, or normalizes it."
+        "An address that was issued for the protocol counts before default_master. A failure most likely adds port or "
+        "path."
     ),
     "Preference": (
         "WSS, then HTTPS, then MQTT: the first that is switched on, supported here, and has an address with TLS. A "
@@ -27,6 +27,7 @@ NOTES = {
         "A requested protocol is used or refused, never replaced. A failure most likely falls back to another, or "
         "does not distinguish a protocol that is not supported here from one that the hub does not offer."
     ),
+    "Unchanged": "An issued address is used unchanged. A failure most likely drops the slash at its end.",
 }
 ALL = {"wss": True, "https": True, "mqtt": True}
 ENDPOINTS = {"wss": "wss://hub.example/ws", "https": "https://hub.example/api"}
@@ -128,7 +129,10 @@ def explicit():
 
     flag, bad = "ExplicitEndpoint", {"flag": "BadEndpoint", "error": "bad-endpoint"}
     plain, secure = "mqtt://broker.example:1884", "mqtts://broker.example:1884"
-    tests = [chooses(url, flag, given("wss", url), "wss", url, requested="wss") for url in WSS_URLS]
+    tests = []
+    for url in WSS_URLS:
+        flag_of_url = "Unchanged" if url.endswith("/") else flag
+        tests.append(chooses(url, flag_of_url, given("wss", url), "wss", url, requested="wss"))
     tests += [chooses(url, flag, given("https", url), "https", url, requested="https") for url in HTTPS_URLS]
     tests += [
         chooses("that of the broker", flag, broker_at(plain), "mqtt", plain, requested="mqtt"),

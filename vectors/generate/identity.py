@@ -152,4 +152,4 @@ def build():
         "Issued identities: how they are read and refused, which endpoint is chosen, with which authorization, and when "
         "people are told that they talk to an AI."
     )
-    files.write("identity", description, NOTES, groups, ["Alias", "Boolean", "DefaultMaster"])
+    files.write("identity", description, NOTES, groups, ["Alias", "BadEndpoint", "Boolean", "DefaultMaster", "Unchanged"])

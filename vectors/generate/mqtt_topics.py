@@ -19,8 +19,8 @@ NOTES = {
         "refused, whatever `tls` says. An implementation that connects sends credentials in the clear, or to another host."
     ),
     "BadTopic": (
-        "A topic has no wildcards, white space, controls or empty levels, does not start with $, and has 65535 bytes "
-        "at most. An implementation that accepts it uses topics that a broker refuses or others read."
+        "A topic has no wildcards, no U+0000, and 65535 bytes at most. An implementation that accepts it uses topics "
+        "that a broker refuses or others read."
     ),
     "ClientId": (
         "The program's name, a hyphen, and of the access key 48 characters, with a hyphen for each that is no letter, "
@@ -38,6 +38,10 @@ NOTES = {
     ),
     "NoTopics": (
         "Without a prefix or a hub id no topic is derived. A failure most likely makes one up from the access key."
+    ),
+    "OddTopic": (
+        "A topic has no white space, controls or empty levels, and does not start with $. A failure most likely looks "
+        "for wildcards alone."
     ),
     "OutOfScope": (
         "Issued topics are checked to lie in the client's own scope, level by level: they start with the prefix, or "
@@ -63,7 +67,7 @@ NOTES = {
         "likely finds none, or replaces a part of a level."
     ),
     "Tls": (
-        "The resulting URL decides about TLS: `tls` turns mqtt: into mqtts: and ws: into wss:, and turns nothing off. "
+        "The resulting URL decides about TLS: `tls` turns mqtt: into mqtts:, and turns nothing off. "
         "A failure most likely looks only at the flag, or only at mqtts:."
     ),
     "Trimmed": (
@@ -74,6 +78,7 @@ NOTES = {
         "The URL to connect to has the scheme in lower case, brackets around an IPv6 address, which `host` has not, "
         "and a path for WebSockets only, without a slash at its end. A failure most likely normalizes more, or less."
     ),
+    "WebSocket": "A broker may listen for WebSockets; `tls` turns ws: into wss:. A failure most likely knows MQTT's schemes alone.",
     "WrongType": (
         "A field of the wrong type is refused where it is needed. A failure most likely converts it into a level of a "
         "topic."
@@ -92,6 +97,10 @@ CHARACTERS = ["MQTT 5.0, section 4.7", "thalovant/thalovant-node-sdk b65f11a, sr
 CLIENT_IDS = [f"{EMBEDDED_C} 914506e, include/thalovant/topics.h and tests/test_topics.c"]
 
 
+CHOICES = ["AccessKey", "Alias", "BadEndpoint", "ClientId", "EarlierLayout", "HashedTopics", "OddTopic", "SiblingStatus"]
+CHOICES += ["Trimmed", "Url", "WebSocket", "WrongType"]
+
+
 def build():
     groups = [
         files.group("Topics", CURRENT_LAYOUT, topics.derived()),
@@ -104,4 +113,4 @@ def build():
         files.group("Presence", CURRENT_LAYOUT, topics.presences()),
     ]
     description = "MQTT: topics derived and issued, addresses of brokers, client ids, presence."
-    files.write("mqtt-topics", description, NOTES, groups, ["Alias", "ClientId"])
+    files.write("mqtt-topics", description, NOTES, groups, CHOICES)

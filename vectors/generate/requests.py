@@ -14,7 +14,7 @@ CLIENT = "thalovant-python-sdk tests/test_client.py at 55c41766266c453d22a8d26b9
 ASK = "thalovant-embedded-c tests/test_ask.c at 914506ece02e25eb18b05783ac656045e9191ab7"
 
 NOTES = {
-    "Action": "A command travels as it is, and `input` in the context says what it is. A failure most likely trims it.",
+    "Action": "`input` in the context says that a command is one. A failure most likely sends a sentence.",
     "BadArgument": "What a hub could not tie to a request, or could not read, is refused before anything is sent.",
     "BlankId": "An id of white space is none. A failure most likely compares it, and finds blanks equal.",
     "Code": (
@@ -26,6 +26,7 @@ NOTES = {
         "A hub may put a namespace and a colon before a session id. A failure most likely compares for equality, or takes "
         "any end of an id."
     ),
+    "Unchanged": "A text and a command keep the white space around them. A failure most likely trims it.",
     "Utterance": "A bus message in an envelope of eight fields. A failure most likely leaves out the empty ones.",
     **reply.NOTES,
     **reply_recorded.NOTES,
@@ -123,12 +124,12 @@ def requests():
     old_ids = {"request_id": "old", "thalovant_request_id": "old", "session": {"request_id": "old"}}
     return [
         builds("utterance", "no more than text and id", {"text": "hello"}),
-        builds("utterance", "white space in the text", {"text": " what \n time\t"}),
+        builds("utterance", "white space in the text", {"text": " what \n time\t"}, flag="Unchanged"),
         builds("utterance", "another language", {"text": "quelle heure est-il ?", "lang": "fr-fr"}),
         builds("utterance", "a site that was not issued", {"text": "hello", "siteId": ""}),
         builds("utterance", "a text that looks like a code", {"text": "SN-001-XYZ"}),
         commands("without a title", "/continue"),
-        commands("white space in the payload", ' {"a": 1}\n'),
+        commands("white space in the payload", ' {"a": 1}\n', flag="Unchanged"),
         scans("no more than the code", "4006381333931"),
         scans("white space in the code", " A\u00a0B  "),
         scans("characters of every length", "\u2116 7 \U0001f511"),
@@ -180,6 +181,11 @@ def refused_requests():
     ]
 
 
+def is_own(test):
+    """Whether it is about the arguments of a client's own functions."""
+    return "builder" in test and test["result"] == "invalid"
+
+
 def build():
     groups = [
         group("SessionIdsMatch", [SESSION_NAT], public_sessions()),
@@ -192,4 +198,4 @@ def build():
         *reply_recorded.groups(),
     ]
     description = "Envelopes of requests, session ids as hubs return them, replies from events, and the schedule of requests."
-    files.write("requests", description, NOTES, groups, ["Closed", "RequestScheduler", "Sessions"])
+    files.write("requests", description, NOTES, groups, ["BadArgument", "Closed", "RequestScheduler", "Sessions", "Unchanged"], is_own)

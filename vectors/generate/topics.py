@@ -209,10 +209,10 @@ def issued_with(settings, topics):
 
 
 def returned():
-    tests = [
-        derives(comment, "Returned", issued_with(settings, topics), *used)
-        for comment, settings, topics, used in RETURNED
-    ]
+    tests = []
+    for comment, settings, topics, used in RETURNED:
+        flag = "EarlierLayout" if settings is IDENTIFIED and None in topics else "Returned"
+        tests.append(derives(comment, flag, issued_with(settings, topics), *used))
     for comment, publish, subscribe, status in SIBLINGS:
         mqtt = issued_with({}, [publish, subscribe])
         if status:
@@ -295,16 +295,20 @@ def bad_topics():
     def refused(comment, **settings):
         return refuses(comment, "BadTopic", "bad-topic", {**ISSUED, **settings})
 
+    def odd(comment, **settings):
+        return refuses(comment, "OddTopic", "bad-topic", {**ISSUED, **settings})
+
     tests = []
     for comment, level in BAD_LEVELS:
-        tests.append(refused(f"topic_prefix: {comment}", topic_prefix=f"hivemind/{level}/a"))
-        tests.append(refused(f"hub_id: {comment}", hub_id=f"hub{level}1"))
-        tests.append(refused(f"c2s_topic: {comment}", topic_prefix=PREFIX, c2s_topic=f"{PREFIX}/{level}/in"))
+        bad = refused if set(level) & set("+#\0") else odd
+        tests.append(bad(f"topic_prefix: {comment}", topic_prefix=f"hivemind/{level}/a"))
+        tests.append(bad(f"hub_id: {comment}", hub_id=f"hub{level}1"))
+        tests.append(bad(f"c2s_topic: {comment}", topic_prefix=PREFIX, c2s_topic=f"{PREFIX}/{level}/in"))
     for comment, text in BAD_PREFIXES:
-        tests += [refused(f"{field}: {comment}", **{field: text}) for field in ["topic_prefix", "hub_id"]]
+        tests += [odd(f"{field}: {comment}", **{field: text}) for field in ["topic_prefix", "hub_id"]]
     for comment, topic in BAD_RETURNED:
         for field in ["c2s_topic", "s2c_topic", "status_topic"]:
-            tests.append(refused(f"{field}: {comment}", topic_prefix=PREFIX, **{field: topic}))
+            tests.append(odd(f"{field}: {comment}", topic_prefix=PREFIX, **{field: topic}))
     long = "k" * (MAX_TOPIC + 1 - len("/status"))
     longest = long[1:]
     letters = "k" + "\xe9" * ((len(long) - 1) // 2)
@@ -313,7 +317,7 @@ def bad_topics():
         *tests,
         today("topic_prefix: 65535 bytes in the longest topic", "BadTopic", {"topic_prefix": longest}, longest),
         refused("access_key: a wildcard, in a derived topic", hub_id="hub-1", access_key="a+b"),
-        refused("access_key: a blank, in a derived topic", hub_id="hub-1", access_key="a b"),
+        odd("access_key: a blank, in a derived topic", hub_id="hub-1", access_key="a b"),
         refused("topic_prefix: 65536 bytes in the longest topic", topic_prefix=long),
         refused("topic_prefix: 65536 bytes and half as many characters in the longest topic", topic_prefix=letters),
     ]

@@ -3,7 +3,6 @@ import { type Breakage, broken, same } from './breakage.ts';
 
 const TOPICS = 'src/mqtt-topics/topics.ts';
 const BROKER = 'src/mqtt-topics/broker-endpoint.ts';
-const URLS = 'src/url.ts';
 const READ_IDENTITY = 'src/identity/read-identity.ts';
 const ENDPOINT = 'src/identity/endpoint.ts';
 const REDACT = 'src/identity/redact.ts';
@@ -36,14 +35,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       ENDPOINT,
       'read.protocols[protocol] ? endpointFor',
       'read ? endpointFor',
-    ]),
-  ],
-  'P-128': [
-    broken('a host may be empty', [URLS, "return host !== '' && ", 'return ']),
-    broken('an address that is no URL is passed over', [
-      ENDPOINT,
-      'throw errors.badIdentityAddress(',
-      'return undefined;\n    throw errors.badIdentityAddress(',
     ]),
   ],
   'P-130': [
@@ -102,7 +93,7 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
   ],
 
   // MQTT
-  'P-135': [
+  'P-136': [
     broken('slashes stay', [TOPICS, 'trimSlashes(issued.trim())', 'issued.trim()']),
     broken('white space stays', [TOPICS, 'trimSlashes(issued.trim())', 'trimSlashes(issued)']),
     broken('slashes are trimmed before white space', [
@@ -110,8 +101,10 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
       'trimSlashes(issued.trim())',
       'trimSlashes(issued).trim()',
     ]),
-  ],
-  'P-136': [
+    broken('a topic may start with $', [TOPICS, "topic.charAt(0) !== '$' &&", '']),
+    broken('levels may be empty', [TOPICS, ".indexOf('//') < 0 && // no empty level", '.length > 0 &&']),
+    broken('white space is accepted', [TOPICS, '!hasBlanks(topic)', "topic !== ''"]),
+    broken('the status topic has no sibling', [TOPICS, '?? siblingStatus(c2sTopic)', '']),
     broken('the hub id comes twice', [
       TOPICS,
       "parent.split('/').indexOf(hub) >= 0 ? parent",
@@ -126,7 +119,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
   ],
   'P-137': [
     same('topics-of-another-client'),
-    broken('the status topic has no sibling', [TOPICS, '?? siblingStatus(c2sTopic)', '']),
     broken('one issued topic displaces the derived ones', [
       TOPICS,
       's2cTopic ?? scope.topics?.subscribe',
@@ -139,9 +131,6 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
   ],
   'P-138': [
-    broken('a topic may start with $', [TOPICS, "topic.charAt(0) !== '$' &&", '']),
-    broken('levels may be empty', [TOPICS, ".indexOf('//') < 0 && // no empty level", '.length > 0 &&']),
-    broken('white space is accepted', [TOPICS, '!hasBlanks(topic)', "topic !== ''"]),
     broken('a topic may be longer', [
       'src/limits.ts',
       'MAX_TOPIC: number = 65535',
@@ -149,23 +138,7 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
     ]),
     broken('# is accepted', [TOPICS, "topic.indexOf('#') < 0 &&", '']),
   ],
-  'P-139': [
-    same('wrong-default-port'),
-    broken('credentials are accepted', [
-      BROKER,
-      "if (parts.userinfo !== '' || path.indexOf('@') >= 0) {",
-      "if (path.indexOf('@') >= 0) {",
-    ]),
-    broken('a query is accepted', [BROKER, "if (parts.query !== '' || parts.fragment", 'if (parts.fragment']),
-    broken('a slash at the end stays', [BROKER, "path.replace(/\\/$/, '')", 'path']),
-    broken('a path counts for MQTT, too', [BROKER, 'isWebSocket ? path', 'path ? path']),
-    broken('ssl is unknown', [BROKER, ' ssl: 8883,', '']),
-    broken('the brackets stay around a host', [
-      BROKER,
-      "host.charAt(0) === '[' ? host.slice(1, -1) : host",
-      'host',
-    ]),
-  ],
+  'P-139': [same('wrong-default-port'), broken('ssl is unknown', [BROKER, ' ssl: 8883,', ''])],
   'P-141': [
     broken('the will is not retained', [
       'src/mqtt-topics/presence.ts',
@@ -181,7 +154,7 @@ export const FURTHER_PROGRAM_RULES: { readonly [rule: string]: readonly Breakage
 
   // Requests and replies
   'P-148': [
-    broken('an utterance is trimmed', [
+    broken('a code is trimmed', [
       BUILD,
       'const data: JsonObject = { utterances: [utterance],',
       'const data: JsonObject = { utterances: [utterance.trim()],',
