@@ -66,7 +66,9 @@ test('names the expected code if a port refuses with its own', async () => {
 
 test('takes a field of a request that is null for an absent one', async () => {
   const withTitle = (_request: Fields, response: Fields): Fields => {
-    const copy = structuredClone(response) as { envelope?: { payload: { context: { input?: Fields } } } };
+    const copy = structuredClone(response) as {
+      envelope?: { payload: { context: { input?: { title?: unknown } } } };
+    };
     const input = copy.envelope?.payload.context.input;
     if (input !== undefined) input.title ??= null;
     return copy as Fields;
