@@ -352,7 +352,7 @@ const CLIENT_ENTRIES = [
   ['hub-protocol-client/https', ['https']],
   ['hub-protocol-client/browser', ['keyring-storage', 'browser']],
   ['hub-protocol-client/react-native', ['keyring-storage', 'react-native']],
-  ['hub-protocol-client/hub', ['hub-connection', 'derive-on-node', 'hub']],
+  ['hub-protocol-client/hub', ['hub-connection', 'derive-on-node', 'reports', 'hub']],
   ['hub-protocol-client/hub/mqtt', ['mqtt-hub']],
 ] as const;
 

@@ -90,7 +90,8 @@ export class Account {
   #isRelieving = false;
   /** All that name no known key are one. */
   readonly #parties = new Map<string | undefined, Party>();
-  #total = 0;
+  /** In bytes. What was written and has not left is counted as it was when more was written. */
+  total = 0;
 
   /** @param maxMemory - in bytes */
   constructor(maxMemory: number) {
@@ -104,8 +105,8 @@ export class Account {
     const entry = new Entry(holder, (by) => {
       if (!party.entries.has(entry)) return;
       party.total += by;
-      this.#total += by;
-      if (by > 0 && this.#total > this.#maxMemory && !this.#isRelieving) this.#relieve();
+      this.total += by;
+      if (by > 0 && this.total > this.#maxMemory && !this.#isRelieving) this.#relieve();
     });
     party.entries.add(entry);
     return entry;
@@ -116,7 +117,7 @@ export class Account {
     const party = this.#parties.get(key);
     if (!party?.entries.delete(entry)) return;
     party.total -= entry.total;
-    this.#total -= entry.total;
+    this.total -= entry.total;
     if (party.entries.size === 0) this.#parties.delete(key);
   }
 
@@ -126,7 +127,7 @@ export class Account {
     for (const { entries } of this.#parties.values()) {
       for (const entry of entries) entry.set('unsent', entry.holder.unsent());
     }
-    while (this.#total > this.#maxMemory) {
+    while (this.total > this.#maxMemory) {
       const [key, { entries }] = largest(this.#parties, ([, party]) => party.total);
       const entry = largest(entries, ({ total }) => total);
       this.close(key, entry);

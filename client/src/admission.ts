@@ -32,6 +32,11 @@ export class Admission {
     this.#limits = limits;
   }
 
+  /** How many connections there are. */
+  get counts(): { ready: number; unready: number } {
+    return { ready: this.#ready.size, unready: this.#unreadyCount };
+  }
+
   get #isFull(): boolean {
     return this.#unreadyCount + this.#ready.size >= this.#limits.maxConnections;
   }

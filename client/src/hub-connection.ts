@@ -14,6 +14,7 @@ import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
 import { inTime, isLater } from './later.ts';
 import { ANY, FUNCTION, type Kinds, LIMITS, TIME, within } from './read-options.ts';
+import { Reports } from './reports.ts';
 import { tooManyValues } from './values.ts';
 
 /** The options of a hub over any transport. */
@@ -33,17 +34,22 @@ export interface ServedOptions {
   onEvent?: ((event: HubConnectionEvent, client: HubConnection) => void) | undefined;
   /**
    * Called when a connection ends before it is ready, with the cause, the state that the session was in, and the access key if this
-   * hub knows it (default: none). A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
+   * hub knows it (default: none). It is called at most 20 times a second: then with the latest, and with how many others went untold. A client whose password is wrong is `dropped` in the state `awaiting-message-3`: message 2 shows it to the client,
    * and to nobody else.
    */
   onRefused?:
-    | ((error: LocalError | RemoteError, state: HubSession['state'], accessKey?: string) => void)
+    | ((
+        error: LocalError | RemoteError,
+        state: HubSession['state'],
+        accessKey: string | undefined,
+        untold: number,
+      ) => void)
     | undefined;
   /**
    * Called with an error that `clients` or one of these functions threw, or about a client that is stored wrongly, such as a PSK of
-   * another length (default: none). The error ends only that connection.
+   * another length (default: none). The error ends only that connection. It is called as often as `onRefused`, with how many others went untold.
    */
-  onFault?: ((error: unknown) => void) | undefined;
+  onFault?: ((error: unknown, untold: number) => void) | undefined;
   /**
    * About how much memory clients can make the hub take, in bytes, from 1 MiB to 1 GiB (default 256 MiB): with messages that are not complete,
    * answers that they do not read or that your program has not given yet. Beyond it, the access key that holds most loses its largest connection,
@@ -169,6 +175,7 @@ export interface Shared {
   readonly budget: Budget;
   readonly account: Account;
   readonly admission: Admission;
+  readonly reports: Reports;
 }
 
 /** Who makes a connection. */
@@ -197,14 +204,14 @@ function sessionOf({ psk, clientKey }: HubClient, { nodeId, staticKey, session }
  * Looks up who makes a connection, before anything is spent on it. An error is reported.
  * @param accessKey - what the client says it is; `undefined` if it does not say
  */
-export async function callerOf(accessKey: string | undefined, { options }: Shared): Promise<Caller> {
+export async function callerOf(accessKey: string | undefined, { options, reports }: Shared): Promise<Caller> {
   try {
     if (accessKey === undefined) return { is: 'unknown', accessKey };
     const found = options.clients.get(accessKey);
     const client = isLater(found) ? await inTime('clients.get', found) : found;
     return client === undefined ? { is: 'unknown', accessKey } : { is: 'known', accessKey, client };
   } catch (error) {
-    options.onFault?.(error);
+    reports.fault(error);
     return { is: 'in-doubt' };
   }
 }
@@ -222,14 +229,10 @@ function pinInMemory(accessKey: string, key: Uint8Array, { clients }: ServedOpti
 }
 
 /** Reports that an unknown client is refused. */
-export function tellUnknown(accessKey: string | undefined, { options }: Shared): void {
+export function tellUnknown(accessKey: string | undefined, { reports }: Shared): void {
   const message =
     accessKey === undefined ? 'it names no access key' : 'this hub does not know its access key';
-  try {
-    options.onRefused?.(new RemoteError('access-refused', message), 'new');
-  } catch (error) {
-    options.onFault?.(error);
-  }
+  reports.refused(new RemoteError('access-refused', message), 'new', undefined);
 }
 
 /** A hub over MQTT has a connection for each topic, and so for each access key. */
@@ -245,7 +248,8 @@ export function share(given: ServedOptions, limits: AdmissionLimits = ONE_EACH):
   const session = { maxMessage: budget.message, ...given.session };
   const options = Object.assign(given, { session }); // another object would inherit options
   sessionOf({ psk: new Uint8Array(32) }, options);
-  return { options, budget, account: new Account(maxMemory), admission: new Admission(limits) };
+  const [account, admission] = [new Account(maxMemory), new Admission(limits)];
+  return { options, budget, account, admission, reports: new Reports(options, account, admission) };
 }
 
 /** A connection, with what its transport calls. */
@@ -271,7 +275,7 @@ export class ServedConnection implements HubConnection, Guest {
 
   /** Serves a connection, or refuses it. */
   static of(caller: Caller, shared: Shared, line: Line): ServedConnection | undefined {
-    const { options, admission } = shared;
+    const { admission, reports } = shared;
     try {
       if (caller.is === 'known') {
         if (admission.hasPlace(caller.accessKey)) return new ServedConnection(caller, shared, line);
@@ -282,7 +286,7 @@ export class ServedConnection implements HubConnection, Guest {
       } else line.close(TRY_AGAIN_LATER, CONNECTION_LIMIT);
     } catch (error) {
       line.close(TRY_AGAIN_LATER, CONNECTION_LIMIT);
-      options.onFault?.(error);
+      reports.fault(error);
     }
     return undefined;
   }
@@ -385,6 +389,7 @@ export class ServedConnection implements HubConnection, Guest {
     this.#handle(() => this.#session.closed(code));
     this.#isOver = true;
     this.#waiting = undefined;
+    this.#shared.reports.connection('ended', this.accessKey);
   }
 
   /** @param bytes - what the transport holds of a message that is not complete */
@@ -418,7 +423,7 @@ export class ServedConnection implements HubConnection, Guest {
       this.#isOver = true;
       this.#line.cut();
     }
-    this.#options.onFault?.(error);
+    this.#shared.reports.fault(error);
   }
 
   #write(seal: (session: HubSession) => Uint8Array[]): boolean {
@@ -460,12 +465,13 @@ export class ServedConnection implements HubConnection, Guest {
   }
 
   #enter(): void {
-    const { options, admission } = this.#shared;
+    const { options, admission, reports } = this.#shared;
+    const { accessKey } = this;
     this.#isReady = true;
     admission.ready(this);
-    const { accessKey } = this;
+    reports.connection('ready', accessKey);
     const claimed = options.clients.claim?.(accessKey, () => admission.replace(accessKey));
-    if (isLater(claimed)) claimed.then(undefined, (error) => options.onFault?.(error));
+    if (isLater(claimed)) claimed.then(undefined, (error) => reports.fault(error));
   }
 
   /**
@@ -514,7 +520,7 @@ export class ServedConnection implements HubConnection, Guest {
   #doubt(error: unknown): void {
     this.#isReady = true; // it is reported once
     this.giveWay();
-    this.#options.onFault?.(error);
+    this.#shared.reports.fault(error);
   }
 
   #refuse(error: RemoteError): void {
@@ -527,7 +533,7 @@ export class ServedConnection implements HubConnection, Guest {
     this.#isReady = true; // it is reported once
     const message = 'the client does not speak protocol 3: update it';
     const cause = this.#isOlder ? new RemoteError('protocol-version', message) : error;
-    this.#options.onRefused?.(cause, this.#before, this.accessKey);
+    this.#shared.reports.refused(cause, this.#before, this.accessKey);
   }
 
   /** What hears all events: `onEvent`, and then `answer`, of the utterances. */

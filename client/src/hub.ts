@@ -29,6 +29,7 @@ export type {
   HubConnectionEvent,
   ServedOptions,
 } from './hub-connection.ts';
+export type { HubReport } from './reports.ts';
 
 /** The options of a hub over WebSocket. */
 export interface WebSocketHubOptions extends ServedOptions {
@@ -201,7 +202,7 @@ function makeHub(options: WebSocketHubOptions): MadeHub {
       openings.add(socket);
       answer(request, socket, head).catch((error) => {
         socket.destroy();
-        options.onFault?.(error);
+        shared.reports.fault(error);
       });
     },
   };

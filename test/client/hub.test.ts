@@ -1,4 +1,5 @@
 /** What a hub in Node.js offers its caller, and what strangers and single clients cannot do to the others. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { EventEmitter, once } from 'node:events';
 import { createServer, get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
@@ -9,6 +10,7 @@ import {
   createHub,
   type HubClients,
   type HubConnection,
+  type HubReport,
   type HubServer,
   type HubServerOptions,
   serveHub,
@@ -1151,6 +1153,43 @@ test('onRefused is told the cause, the state and the access key of each connecti
     ['client-key-changed', 'awaiting-message-3', 'kiosk-8'],
     ['dropped', 'awaiting-message-1', 'kiosk-7'],
   ]);
+});
+
+test('onRefused is called at most twenty times a second, and then with how many went untold', async () => {
+  const told: unknown[][] = [];
+  const reported: unknown[] = [];
+  const note = (report: unknown): void => void reported.push(report);
+  const onRefused: HubServerOptions['onRefused'] = ({ code }, ...more) => told.push([code, ...more]);
+  const { url } = await start({ onRefused });
+  const { port } = new URL(url);
+  subscribe('hub-protocol-client/hub', note);
+  await Promise.all(Array.from({ length: 50 }, () => requested(port, upgradeAs('unknown'))));
+  await until(() => reported.length === 50);
+  unsubscribe('hub-protocol-client/hub', note);
+  assert.equal(told.length, 20);
+  await until(() => told.length === 21);
+  assert.equal(told.at(0), ['access-refused', 'new', undefined, 0]);
+  assert.equal(told.at(-1), ['access-refused', 'new', undefined, 29]);
+});
+
+test('what happens at a hub is published, with its connections and what they hold', async () => {
+  const reported: HubReport[] = [];
+  const note = (report: unknown): void => void reported.push(report as HubReport);
+  subscribe('hub-protocol-client/hub', note);
+  try {
+    const one = dial('kiosk-7');
+    await one.reaches('ready');
+    dial('kiosk-9');
+    await until(() => reported.length === 2);
+    one.socket.close();
+    await until(() => reported.length === 3);
+  } finally {
+    unsubscribe('hub-protocol-client/hub', note);
+  }
+  const [ready, refused, ended] = reported;
+  assert.equal({ ...ready, held: 0 }, { type: 'ready', accessKey: 'kiosk-7', ready: 1, unready: 0, held: 0 });
+  assert.equal([refused!.type, (refused!.error as LocalError).code], ['refused', 'access-refused']);
+  assert.equal(ended, { type: 'ended', accessKey: 'kiosk-7', ready: 0, unready: 0, held: 0 });
 });
 
 test('what else the caller stores with a client does no harm', async () => {
