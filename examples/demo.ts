@@ -47,7 +47,7 @@ function connect(accessKey: string, options: { password?: string; psk?: Uint8Arr
       data_plane_endpoints: { wss: hub.url },
     }),
     keyring,
-    ca,
+    socket: { ca },
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
     policy: { basePause: 400, maxPause: 1500, onKkFailure: 'keep-pin' }, // milliseconds, shorter than usual

@@ -13,7 +13,7 @@ const [identityPath = 'identity.json', keyring = 'keyring.json', caPath] = proce
 const client = connect({
   identity: parseIdentity(readFileSync(identityPath, 'utf8')),
   keyring,
-  ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
+  socket: caPath === undefined ? undefined : { ca: readFileSync(caPath, 'utf8') },
   policy: { onKkFailure: 'keep-pin' }, // ask a person before accepting another key of the hub
   disclosure: { isShared: true },
 });

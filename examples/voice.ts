@@ -18,7 +18,7 @@ const question = chunkOf(readFileSync(questionPath!), 'data');
 const client = connect({
   identity: parseIdentity(readFileSync(identityPath, 'utf8')),
   keyring,
-  ca: caPath === undefined ? undefined : readFileSync(caPath, 'utf8'),
+  socket: caPath === undefined ? undefined : { ca: readFileSync(caPath, 'utf8') },
   disclosure: { isVoice: true },
 });
 const answers: Buffer[] = [];

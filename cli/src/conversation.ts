@@ -102,7 +102,7 @@ class Talk {
     this.#awaited = upgradeOf(protocol);
     const options: NodeOptions = {
       identity,
-      ca: server.ca,
+      socket: { ca: server.ca },
       allowPlaintext,
       userAgent: PROGRAM,
       keyring: this.#store,

@@ -92,7 +92,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
   const allowPlaintext = args.flag('allow-plaintext');
   const lang = args.text('lang');
   const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
-  const options = { identity, ca, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' };
+  const options = { identity, socket: { ca }, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' };
   const client = connectOr(() => connect({ ...options, keyring: keyringAt(keyring, identity.accessKey) }));
   let disclosed: Disclosed = {};
   client.on('disclosure', ({ text, language }) => {

@@ -21,7 +21,7 @@ export interface BrowserOptions extends ConnectOptions {
  * Connects to the hub of an identity, and stays connected until `end` is called.
  * @param options - the identity, where to keep the keyring, and what may differ from the defaults
  * @returns the client. It connects once the code that called this has ended, so listeners that you add at once hear everything
- * @throws LocalError if the hub must not be used, `bad-argument` for the path of a keyring and for `ca`, `keyring-…` if the keyring cannot be read; DOMException if the browser
+ * @throws LocalError if the hub must not be used, `bad-argument` for the path of a keyring and for `socket`, `keyring-…` if the keyring cannot be read; DOMException if the browser
  *   stores nothing
  * @example
  * import { parseIdentity } from 'hub-protocol';
@@ -35,13 +35,17 @@ export interface BrowserOptions extends ConnectOptions {
  * client.end(); // when the program ends
  */
 export function connect(options: BrowserOptions): Client {
-  const given = readKinds<BrowserOptions & { ca?: unknown }>(options, 'options', {
+  const given = readKinds<BrowserOptions & { ca?: unknown; socket?: unknown }>(options, 'options', {
     ...CONNECT,
     keyring: STORE,
     ca: ANY,
+    socket: ANY,
   });
-  if (given.ca !== undefined)
-    throw new LocalError('bad-argument', 'ca: a browser decides itself which authorities it trusts');
+  if (given.ca !== undefined || given.socket !== undefined)
+    throw new LocalError(
+      'bad-argument',
+      'socket: a browser decides itself how it connects, and which authorities it trusts',
+    );
   const { keyring = new KeyringStorage(given.identity.accessKey) } = given;
   return connectByWebSocket(given, { keyring, derive: deriveInWorker });
 }

@@ -24,6 +24,8 @@ export interface Place {
   readonly at: string;
   /** What is to answer there. */
   readonly partner: 'hub' | 'broker';
+  /** The proxy that the environment names for it, and whether this program uses it. */
+  readonly proxy?: { readonly at: string; readonly isUsed: boolean };
 }
 
 const PORTS: { readonly [scheme: string]: string } = {
@@ -33,6 +35,7 @@ const PORTS: { readonly [scheme: string]: string } = {
   https: '443',
   mqtt: '1883',
   mqtts: '8883',
+  ssl: '8883',
 };
 
 /** The place of a URL that was checked. Leaves out credentials, path and query. */
@@ -139,7 +142,7 @@ const isTemporary = (status: number): boolean => status >= 500 || [408, 429].inc
 
 type Sentence = (place: Place) => string;
 
-const hasTls = ({ scheme }: Place): boolean => scheme === 'wss' || scheme === 'https' || scheme === 'mqtts';
+export const hasTls = ({ scheme }: Place): boolean => ['wss', 'https', 'mqtts', 'ssl'].includes(scheme);
 const today = (): string => new Date().toISOString().slice(0, 10);
 
 const NO_TLS: Sentence = ({ at }) =>
@@ -321,6 +324,16 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
   if (cause === 'not-a-hub' && platformCode === undefined && place.scheme.startsWith('http')) {
     return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address.`;
   }
+  if (kind === 'PROXY') {
+    const proxy = `The proxy at ${place.proxy?.at ?? 'the address of the environment'}`;
+    if (status === '407') {
+      return `${proxy} wants a login (HTTP 407). Ask its operator for an account, and put it into the variable with the proxy: http://name:password@host.`;
+    }
+    if (/^\d/.test(status!)) {
+      return `${proxy} makes no connection to ${at} (HTTP ${status}). Ask its operator to allow it, or name the host in NO_PROXY if it can be reached without the proxy.`;
+    }
+    return `${proxy} cannot be reached (${status}). Check the variable with the proxy, HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY if it can be reached without the proxy.`;
+  }
   if (kind === 'HPE') {
     return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether the address should use TLS.`;
   }
@@ -349,10 +362,12 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
 export function sentenceOfCause({ cause, platformCode }: Finding, place: Place): string {
   const own = SENTENCES[platformCode ?? ''];
   const shown = platformCode === undefined ? '' : ` (${platformCode.replace(/^HTTP_/, 'HTTP ')})`;
-  return (
+  const sentence =
     special({ cause, platformCode }, place) ??
-    (own?.[0] === cause ? own[1](place) : OTHERS[cause](place, shown))
-  );
+    (own?.[0] === cause ? own[1](place) : OTHERS[cause](place, shown));
+  const { proxy } = place;
+  if (cause !== 'not-reachable' || proxy === undefined || proxy.isUsed) return sentence;
+  return `${sentence} The environment names the proxy ${proxy.at}, which is used only with NODE_USE_ENV_PROXY=1.`;
 }
 
 /**

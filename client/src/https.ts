@@ -6,23 +6,16 @@ import http from 'node:http';
 import https from 'node:https';
 import { authorizedUrl } from 'hub-protocol';
 import { costOf } from './account.ts';
-import { addressOf, userAgentHeader } from './address.ts';
+import { addressOf } from './address.ts';
 import { budgetOf } from './budget.ts';
-import {
-  causeOfOpening,
-  causeOfSilence,
-  type Finding,
-  openingTimeout,
-  placeOf,
-  readRetryAfter,
-  socketOptions,
-} from './causes.ts';
+import { causeOfOpening, causeOfSilence, type Finding, openingTimeout, readRetryAfter } from './causes.ts';
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { NodeOptions } from './options.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
+import { routeTo } from './sockets.ts';
 import { lengthOutsideStrings } from './values.ts';
 
 export type { Client } from './client.ts';
@@ -62,15 +55,15 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const budget = budgetOf(given);
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000, policy } = given;
+  const { identity, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 1000, policy } = given;
   const { url, tls } = addressOf(identity, 'https', { allowPlaintext });
   // The hub reads the same field as in the URL of a WebSocket.
   const { searchParams } = new URL(authorizedUrl('wss://hub', userAgent, identity.accessKey));
   const request = tls ? https.request : http.request;
   const longest =
     policy?.deadlines?.['awaiting-hello'] === undefined ? REQUEST_TIMEOUT : openingTimeout(policy.deadlines);
-  const kept = { keepAlive: true, ...socketOptions(longest) };
-  const agent = tls ? new https.Agent({ ...kept, ca }) : new http.Agent(kept);
+  const { options: ofSocket, agent: special, headers: ofAll, place } = routeTo(url, given, longest);
+  const agent = special ?? new (tls ? https : http).Agent({ keepAlive: true });
   // The hub distinguishes connections only by the access key, so one begins when the last request of the previous one is
   // done.
   let earlier: Promise<void> = Promise.resolve();
@@ -96,7 +89,7 @@ export function connect(options: NodeOptions): Client {
   ): Promise<Answer> {
     const body = new URLSearchParams(fields).toString();
     const headers = {
-      ...userAgentHeader(userAgent),
+      ...ofAll,
       'content-type': 'application/x-www-form-urlencoded',
       'content-length': body.length,
     };
@@ -104,7 +97,7 @@ export function connect(options: NodeOptions): Client {
     let giveUp = (): void => {};
     const answer = new Promise<Answer>((resolve, reject) => {
       let hasResponse = false;
-      const sent = request(urlOf(path), { method, agent, headers }, (response) => {
+      const sent = request(urlOf(path), { ...ofSocket, method, agent, headers }, (response) => {
         hasResponse = true;
         const body = new GrowingBuffer(maxLength);
         let cost = 0; // a server may send each byte by itself
@@ -191,7 +184,7 @@ export function connect(options: NodeOptions): Client {
       if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
       else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter) });
     });
-    earlier = earlier.then(() => agent.destroy()); // the sockets that are kept for the next request
+    if (given.socket?.agent === undefined) earlier = earlier.then(() => agent.destroy()); // the sockets that are kept for the next request
     return {
       write(data) {
         if (!isOpen) return;
@@ -207,7 +200,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return clientOnNode(given, { open, place: placeOf(url) });
+  return clientOnNode(given, { open, place });
 }
 
 /** One function, so that a socket with many requests has it once. */

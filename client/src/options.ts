@@ -85,8 +85,50 @@ export interface ConnectOptions {
 export interface NodeOptions extends ConnectOptions {
   /** The path of the keyring's file, which is created if it does not exist, or another store. */
   keyring: string | KeyringStore;
+  /** How to reach the server (default: as Node.js reaches any). */
+  socket?: SocketOptions | undefined;
+}
+
+/** How to reach the server, over any transport of Node.js. */
+export interface SocketOptions {
   /** The certificate authority of the server's certificate as PEM (default: the public ones). */
   ca?: string | undefined;
+  /** The certificate of this client as PEM, if the server wants one (default: none). */
+  cert?: string | undefined;
+  /** The private key of `cert` as PEM (default: none). */
+  key?: string | undefined;
+  /** What `key` is encrypted with (default: it is not). */
+  passphrase?: string | undefined;
+  /** The name that the server's certificate must have (default: that of the address). */
+  servername?: string | undefined;
+  /** More headers of each HTTP request, such as a `cookie` or `authorization` for what stands in front of the hub (default: none). */
+  headers?: { readonly [name: string]: string } | undefined;
+  /** An agent of `node:http`, or of `node:https` if the address has TLS, such as one for a proxy (default: the proxy of the environment). */
+  agent?: object | undefined;
+  /** Resolves names, as `dns.lookup` does (default: that). */
+  lookup?:
+    | ((
+        hostname: string,
+        options: { all?: boolean; family?: number | 'IPv4' | 'IPv6' },
+        callback: (
+          error: Error | null,
+          address: string | { address: string; family: number }[],
+          family?: number,
+        ) => void,
+      ) => void)
+    | undefined;
+  /** The version of IP, if only one may be used (default: any). */
+  family?: 4 | 6 | undefined;
+  /** The address of this machine to connect from (default: the system chooses). */
+  localAddress?: string | undefined;
+}
+
+/** The options of `connect` over MQTT. */
+export interface MqttOptions extends NodeOptions {
+  /** What the broker is to know this client by, the same at every start (default: made of `userAgent` and the access key). */
+  clientId?: string | undefined;
+  /** Whether the broker tells the hub if this client is lost (default true). A broker may allow no such will. */
+  will?: boolean | undefined;
 }
 
 /**

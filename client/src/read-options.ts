@@ -6,7 +6,15 @@ import { LocalError, RequestScheduler } from 'hub-protocol';
 import { ClientSession, type OptionNames, readOptions } from 'hub-protocol/parts';
 import { LEAST_MEMORY, MOST_MEMORY } from './budget.ts';
 import { readCertificate } from './causes.ts';
-import type { AskOptions, CascadeOptions, ConnectOptions, NodeOptions, QueryOptions } from './options.ts';
+import type {
+  AskOptions,
+  CascadeOptions,
+  ConnectOptions,
+  MqttOptions,
+  NodeOptions,
+  QueryOptions,
+  SocketOptions,
+} from './options.ts';
 import type { Platform } from './platform.ts';
 
 /** What an option has to be; `undefined` passes wherever it means the default. If it has options itself, their table. */
@@ -51,6 +59,7 @@ const PEM: Kind = [
   'the content of a file, as PEM',
   (value) => (typeof value === 'string' || value instanceof Uint8Array) && /-----BEGIN /.test(String(value)),
 ];
+const OPTIONAL_PEM: Kind = optional(PEM[0], PEM[1]);
 const GIVEN: Kind = optional('"never", "earlier-session" or "this-session"', (value) =>
   /^(?:never|earlier-session|this-session)$/.test(String(value)),
 );
@@ -129,7 +138,23 @@ export const CONNECT: Kinds<ConnectOptions> & Nested = {
   requests: within<In<'requests'>>({ deadlines: ANY, saysHandled: FLAG }),
 };
 
-const NODE: Kinds<NodeOptions> = { ...CONNECT, keyring: ANY, ca: ANY };
+const SOCKET: Kinds<SocketOptions> = {
+  ...{ ca: ANY, cert: OPTIONAL_PEM, key: OPTIONAL_PEM, passphrase: NAME, servername: NAME },
+  headers: optional(
+    'an object of strings',
+    (value) =>
+      isObject(value) &&
+      Object.entries(value as object).every(
+        ([name, held]) => /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(held),
+      ),
+  ),
+  agent: optional('an agent of node:http or node:https', (value) => has(value, 'createSocket')),
+  lookup: FUNCTION,
+  family: optional('4 or 6', (value) => value === 4 || value === 6),
+  localAddress: NAME,
+};
+const NODE: Kinds<NodeOptions> = { ...CONNECT, keyring: ANY, socket: within(SOCKET) };
+export const OF_MQTT: Kinds<Pick<MqttOptions, 'clientId' | 'will'>> = { clientId: NAME, will: FLAG };
 const QUERY: Kinds<QueryOptions> = { timeout: TIME, signal: SIGNAL };
 
 /**
@@ -157,9 +182,18 @@ export function readKinds<Options extends object>(
 }
 
 /** @throws LocalError `bad-argument` */
-export function readNodeOptions(options: NodeOptions): NodeOptions {
-  const given = readKinds(options, 'options', NODE);
-  return Object.assign(given, { ca: readAuthority(given.ca, 'ca') }); // another object would inherit options
+export function readNodeOptions<Options extends NodeOptions>(
+  options: Options,
+  more?: Kinds<object>,
+): Options {
+  if (Object.prototype.hasOwnProperty.call(Object(options), 'ca'))
+    throw new LocalError('bad-argument', '"ca" expected to be in the option socket: socket: { ca }');
+  const given = readKinds(options, 'options', { ...NODE, ...more } as unknown as Kinds<Options>);
+  const { socket } = given;
+  if (socket?.ca !== undefined) socket.ca = readAuthority(socket.ca, 'socket.ca');
+  if ((socket?.cert === undefined) !== (socket?.key === undefined))
+    throw new LocalError('bad-argument', '"socket" expected both "cert" and "key", or neither');
+  return given;
 }
 
 /**

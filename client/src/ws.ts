@@ -1,26 +1,16 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
-import type { SecureContext } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
-import { addressOf, userAgentHeader } from './address.ts';
+import { addressOf } from './address.ts';
 import { budgetOf } from './budget.ts';
-import {
-  causeOfOpening,
-  causeOfSilence,
-  openingTimeout,
-  placeOf,
-  readRetryAfter,
-  socketOptions,
-} from './causes.ts';
+import { causeOfOpening, causeOfSilence, openingTimeout, readRetryAfter } from './causes.ts';
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
 import { MAX_PIECES, watchArriving } from './pieces.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
+import { routeTo } from './sockets.ts';
 import WebSocket from './ws-on-node.cts';
-
-// An import would take longer: for it, Node.js reads all that the module exports, and so the certificates of all authorities.
-const tls = process.getBuiltinModule('node:tls');
 
 export type { Client } from './client.ts';
 export { KeyringFile } from './keyring-file.ts';
@@ -45,29 +35,31 @@ export type * from './options.ts';
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const budget = budgetOf(given);
-  const { identity, ca, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
+  const { identity, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const timeout = openingTimeout(policy?.deadlines);
+  const { options: ofSocket, agent, headers, place } = routeTo(url, given, timeout);
 
   function open({ arriving, received, closed }: Connection): Transport {
     let isConnected = false;
     let isOpen = false;
     const socket = new WebSocket(authorized, {
-      ...socketOptions(timeout),
-      headers: userAgentHeader(userAgent),
-      ...(ca !== undefined && { ca, secureContext: trusting(ca) }), // Bun takes the former only
+      ...ofSocket,
+      agent,
+      headers,
       maxPayload: budget.frame,
       ...MAX_PIECES,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
       perMessageDeflate: false, // what is encrypted cannot be compressed
       finishRequest(request) {
-        request.on('socket', (raw) =>
+        request.on('socket', (raw) => {
+          isConnected = !raw.connecting; // through a proxy
           raw.once('connect', () => {
             isConnected = true;
-          }),
-        );
+          });
+        });
         request.end();
       },
     });
@@ -99,15 +91,7 @@ export function connect(options: NodeOptions): Client {
     };
   }
 
-  return clientOnNode(given, { open, place: placeOf(url) });
-}
-
-let trusted: { readonly ca: string; readonly context: SecureContext } | undefined;
-
-/** The context that trusts an authority. The latest is kept: a new one for each connection would parse the certificates again. */
-function trusting(ca: string): SecureContext {
-  if (trusted?.ca !== ca) trusted = { ca, context: tls.createSecureContext({ ca }) };
-  return trusted.context;
+  return clientOnNode(given, { open, place });
 }
 
 /** The part of a WebSocket of `ws` that pings need. */

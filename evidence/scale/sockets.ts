@@ -72,7 +72,7 @@ function clientsOf(world: World): (i: number) => Promise<Client> {
     });
     const client = connect({
       identity: parseIdentity(identityTextOf(i, world)),
-      ca: world.ca,
+      socket: { ca: world.ca },
       keyring: {
         load: () => keyrings[i]!,
         update: (change) => {

@@ -7,7 +7,7 @@ import WebSocket from 'ws';
 import type { SerialLine } from './serial-line.ts';
 
 export interface BridgeOptions
-  extends Pick<NodeOptions, 'identity' | 'ca' | 'allowPlaintext' | 'pingEvery' | 'policy'> {
+  extends Pick<NodeOptions, 'identity' | 'socket' | 'allowPlaintext' | 'pingEvery' | 'policy'> {
   line: SerialLine;
   /** The device's on the line, 1 to 127. */
   address: number;
@@ -23,7 +23,7 @@ const MAX_PAYLOAD = 65_552; // bytes: the longest transport message
 
 /** Connects one device of a line. */
 export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resume'> {
-  const { line, address, identity, observe, ca, allowPlaintext, pingEvery } = options;
+  const { line, address, identity, observe, allowPlaintext, pingEvery } = options;
   const { url } = selectEndpoint(identity, { supported: ['wss'], allowPlaintext });
   const authorized = authorizedUrl(url, 'bridge', identity.accessKey, { allowPlaintext }); // not to be logged
   const policy = new ConnectionPolicy({ randomBytes, ...options.policy });
@@ -77,7 +77,7 @@ export function startBridge(options: BridgeOptions): Pick<Client, 'end' | 'resum
   function connect(): void {
     const dialOptions = policy.begin(performance.now());
     if (dialOptions === undefined) return;
-    const own = new WebSocket(authorized, { ca, maxPayload: MAX_PAYLOAD });
+    const own = new WebSocket(authorized, { ca: options.socket?.ca, maxPayload: MAX_PAYLOAD });
     socket = own;
     device.send(`n${bytesOf(JSON.stringify(dialOptions))}`);
     keepAlive(own, pingEvery);

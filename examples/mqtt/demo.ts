@@ -52,7 +52,7 @@ function connect(start: (options: NodeOptions) => Client, endpoint: object) {
   return start({
     identity: parseIdentity({ access_key: 'kiosk-7', password: PASSWORD, site_id: 'lobby', ...endpoint }),
     keyring,
-    ca,
+    socket: { ca },
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
     policy: { basePause: 400, maxPause: 2000, deadlines: { 'awaiting-message-2': DEADLINE } },

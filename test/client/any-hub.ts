@@ -317,7 +317,8 @@ export class AnyHub {
     let topic = '';
     let peer: Peer | undefined;
     let last = 'nothing';
-    const write = (packet: Packet): boolean => socket.write(generate(packet));
+    let protocolVersion = 4;
+    const write = (packet: Packet): boolean => socket.write(generate(packet, { protocolVersion }));
     const publish = (data: string | Uint8Array, to = topic, retain = false): void => {
       const payload = Buffer.from(data as string);
       write({ cmd: 'publish', topic: to, payload, qos: 0, dup: false, retain });
@@ -326,9 +327,13 @@ export class AnyHub {
     const take = (packet: Packet): void => {
       const { cmd, messageId = 0 } = packet;
       if (cmd === 'connect') {
-        this.#connect(packet);
         const returnCode = this.behaviour.refusal?.connack ?? 0;
-        if (!this.behaviour.isStuck) write({ cmd: 'connack', returnCode, sessionPresent: false });
+        if (returnCode === 0) protocolVersion = packet.protocolVersion!;
+        else if (packet.protocolVersion === 5)
+          return void write({ cmd: 'connack', returnCode: 1, sessionPresent: false });
+        this.#connect(packet);
+        if (!this.behaviour.isStuck)
+          write({ cmd: 'connack', returnCode, reasonCode: 0, sessionPresent: false });
       } else if (cmd === 'subscribe') {
         const [wanted] = packet.subscriptions;
         topic = wanted!.topic;

@@ -340,7 +340,7 @@ test('a page refuses options that only Node.js has', () => {
   const wrong: [object, string][] = [
     [{ keyring: 'keyring.json' }, 'keyring'],
     [{ keyring: null }, 'keyring'],
-    [{ keyring, ca: 'PEM' }, 'ca'],
+    [{ keyring, socket: {} }, 'socket'],
   ];
   for (const [options, name] of wrong) {
     const isNamed = (error: Error & { code?: string }): boolean =>

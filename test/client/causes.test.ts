@@ -209,7 +209,7 @@ function options(identity: Identity, ca?: string, wait = PATIENCE): NodeOptions 
   };
   const derive = async (): Promise<Uint8Array> => psk;
   const policy = { basePause: 5, maxPause: 5, deadlines: { 'awaiting-hello': wait } };
-  return { identity, keyring, derive, allowPlaintext: true, policy, ca };
+  return { identity, keyring, derive, allowPlaintext: true, policy, socket: { ca } };
 }
 
 type Transport = 'ws' | 'mqtt' | 'mqtt-over-ws' | 'https' | 'page';
@@ -234,7 +234,7 @@ function start(transport: Transport, isTls: boolean, host: string, ca?: string, 
     );
     if (transport === 'ws') client = connectByWebSocket(given);
     else {
-      const { ca: _, keyring, ...rest } = given;
+      const { socket: _, keyring, ...rest } = given;
       client = connectInPage({ ...rest, keyring: keyring as Exclude<typeof keyring, string> });
     }
   }

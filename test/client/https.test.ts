@@ -106,9 +106,9 @@ class Hub {
 
 function dial(
   port: number,
-  { path = '', ...options }: { path?: string; ca?: string | undefined } = {},
+  { path = '', ...options }: { path?: string; socket?: { ca: string | undefined } } = {},
 ): Client {
-  const scheme = 'ca' in options ? 'https' : 'http';
+  const scheme = 'socket' in options ? 'https' : 'http';
   const identity = parseIdentity({
     access_key: 'kiosk-7',
     password: PASSWORD,
@@ -472,8 +472,8 @@ test('trusts the authority that ca names', async () => {
   servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  assert.is(await ending(dial(port, { ca })), 'unavailable');
-  assert.is(await ending(dial(port, { ca: undefined })), 'certificate-refused');
+  assert.is(await ending(dial(port, { socket: { ca } })), 'unavailable');
+  assert.is(await ending(dial(port, { socket: { ca: undefined } })), 'certificate-refused');
 });
 
 test('connects again to a hub that has forgotten it', async () => {

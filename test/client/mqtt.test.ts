@@ -17,6 +17,10 @@ const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
 const NOT_AUTHORIZED = Buffer.from([0x20, 2, 0, 5]);
 const SUBSCRIBE = 8;
 
+/** What a broker of MQTT 3.1.1 says to a CONNECT of another version. */
+const UNKNOWN_VERSION = Buffer.from([0x20, 2, 0, 1]);
+const isNewer = (packet: Buffer): boolean => packet[packet.indexOf('MQTT') + 4] === 5;
+
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 const webSockets: WebSocketServer[] = [];
@@ -59,10 +63,11 @@ async function broker(
   { connack = ACCEPTED, granted = 0, connected, hangsUp, tls }: Behaviour = {},
 ): Promise<string> {
   const serve = (socket: Socket): void => {
-    sockets.push(socket);
     socket.on('error', () => {});
     socket.on('data', (packet) => {
+      if (packet[0]! >> 4 === 1 && isNewer(packet)) return void socket.end(UNKNOWN_VERSION);
       if (packet[0]! >> 4 === 1) {
+        sockets.push(socket);
         connected?.(packet);
         if (hangsUp?.()) socket.end();
         else socket.write(connack);
@@ -82,7 +87,7 @@ async function broker(
   return `${tls === undefined ? 'mqtt' : 'mqtts'}://localhost:${(server.address() as AddressInfo).port}`;
 }
 
-function dial(endpoint: string, options: Pick<NodeOptions, 'ca' | 'pingEvery'> = {}): Client {
+function dial(endpoint: string, options: Pick<NodeOptions, 'socket' | 'pingEvery'> = {}): Client {
   const identity = parseIdentity({
     access_key: 'kiosk-7',
     password: 'correct horse',
@@ -152,8 +157,10 @@ test('over a WebSocket, refuses a message of more than half a megabyte as soon a
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   webSockets.push(server);
   await once(server, 'listening');
+  let count = 0;
   const code = new Promise((resolve) =>
     server.on('connection', (socket, { socket: raw }) => {
+      if (++count === 1) return socket.send(UNKNOWN_VERSION);
       socket.on('close', resolve);
       socket.on('message', (packet: Buffer) => {
         if (packet[0]! >> 4 === 1) socket.send(ACCEPTED);
@@ -400,7 +407,7 @@ test('clears the timer of its pings when the broker refuses the connection', asy
   timers.watch();
   try {
     await outcome(dial(url));
-    assert.equal(timers.times('mqtt'), [120_000]);
+    assert.equal(timers.times('mqtt'), [120_000, 120_000]); // MQTT 5 first
     assert.equal(timers.running, []);
   } finally {
     timers.leave();
@@ -427,7 +434,7 @@ test('lets the event loop run between two messages that arrive together', async 
 test('trusts the authority that ca names', async () => {
   const { ca, ...own } = await localhostCertificate();
   const url = await broker(() => {}, { connack: NOT_AUTHORIZED, tls: own });
-  assert.is((await outcome(dial(url, { ca }))).code, 'broker-refused');
+  assert.is((await outcome(dial(url, { socket: { ca } }))).code, 'broker-refused');
   assert.is((await outcome(dial(url))).code, 'certificate-refused');
 });
 

@@ -177,7 +177,7 @@ function givenOptions(entry: Entry, hub: AnyHub, calls: Calls): Options {
       keyring: spiedStore(calls, createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } })),
     }),
     ...(entry === 'react-native' && { storage: spiedStorage(calls) }),
-    ...(hasFiles(entry) && { ca: tls.ca }),
+    ...(hasFiles(entry) && { socket: { ca: tls.ca } }),
   };
 }
 
@@ -434,7 +434,7 @@ const ROWS: { readonly [option: string]: Row } = {
     given: { ...named(NOT_THERE), 'react-native': [['load', 'update'], true] },
     byDefault: { ...named(NOT_THERE), 'react-native': [[], true] },
   },
-  ca: {
+  socket: {
     place: 'whose certificate is trusted',
     seen: ({ events }, entry) => (hasFiles(entry) ? events.includes('connect') : NOT_THERE),
     given: isNode(true, NOT_THERE),
@@ -595,9 +595,12 @@ for (const entry of ENTRIES) {
       const torn = tls.ca.replace('M', '*');
       for (const ca of ['', 'hub/ca.pem', raw.toString(), torn, `${tls.ca}\n${torn}`]) {
         assert.throws(
-          () => clients.push(CONNECT[entry]({ ...leastOptions(entry, hub, `${entry}-ca`), ca } as never)),
+          () =>
+            clients.push(
+              CONNECT[entry]({ ...leastOptions(entry, hub, `${entry}-ca`), socket: { ca } } as never),
+            ),
           ({ code, message }: LocalError) =>
-            code === 'bad-argument' && /^"ca" expected a certificate as PEM: /.test(message),
+            code === 'bad-argument' && /^"socket.ca" expected a certificate as PEM: /.test(message),
         );
       }
     });

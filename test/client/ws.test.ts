@@ -95,7 +95,7 @@ function connect(options: Partial<NodeOptions> = {}, identity: object = {}): Wat
   const client = connectClient({
     identity: identityOf(identity),
     keyring,
-    ca: authority,
+    socket: { ca: authority },
     derive: async () => psk,
     policy: { basePause: 20, maxPause: 100 },
     ...options,
@@ -237,7 +237,7 @@ test('trusts the authority that its own options name, and not that of the client
   await connect().next(isReady);
   const { ca } = await localhostCertificate();
   const causes: (string | undefined)[] = [];
-  const foreign = connect({ ca });
+  const foreign = connect({ socket: { ca } });
   foreign.on('ask', ({ error }) => causes.push((error as { code?: string }).code));
   await soon(new Promise((resolve) => foreign.on('ask', resolve)));
   assert.equal(causes, ['certificate-refused']);
@@ -245,7 +245,7 @@ test('trusts the authority that its own options name, and not that of the client
 
 test('trusts each authority of several, also without a line break between them', async () => {
   const { ca } = await localhostCertificate();
-  await connect({ ca: ca.trim() + authority }).next(isReady);
+  await connect({ socket: { ca: ca.trim() + authority } }).next(isReady);
 });
 
 test('parses the certificate of the authority once, however often it connects', async () => {
@@ -259,7 +259,7 @@ test('parses the certificate of the authority once, however often it connects', 
   const other = await serveHub({ tls: own, nodeId: NODE_ID, staticKey: hubStatic, clients });
   Object.assign(tlsModule, { createSecureContext: counted });
   try {
-    const client = connect({ ca }, { data_plane_endpoints: { wss: other.url } });
+    const client = connect({ socket: { ca } }, { data_plane_endpoints: { wss: other.url } });
     for (let i = 0; i < 3; i++) {
       const ready = client.next(isReady);
       if (i > 0) other.cut();

@@ -3,6 +3,7 @@
  * refused. The entries come from each package's `exports`, and the arguments from the published types: none can be without a row here.
  */
 import { EventEmitter } from 'node:events';
+import { Agent } from 'node:https';
 import * as library from 'hub-protocol';
 import { binaryReader, decodeBinary } from 'hub-protocol/binary';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -115,6 +116,12 @@ const OF_CONNECT = {
   requests: { others: { deadlines: {}, saysHandled: true } },
   'requests.deadlines': REPLY_DEADLINES,
 };
+const { key, cert } = certificate;
+const SOCKET = {
+  ...{ ca, key, cert, passphrase: 'a', servername: 'a', headers: {}, agent: new Agent() },
+  ...{ lookup: nothing, family: 4, localAddress: '127.0.0.1' },
+};
+const OVER_SOCKETS = { socket: {} };
 const SERVED = {
   required: { nodeId: 'hub-1', staticKey: KEY, clients: new Map() },
   others: {
@@ -164,7 +171,7 @@ const connecting = (
   call: (options) => connect(options).end(),
   required,
   others: { ...CONNECT, ...others },
-  inner: OF_CONNECT,
+  inner: { ...OF_CONNECT, ...('socket' in others && { socket: { others: SOCKET } }) },
 });
 
 /** The orders of a link, unless it has told an error. */
@@ -314,12 +321,20 @@ const DOORS: { readonly [argument: string]: Door } = {
     ...INFLATE,
     call: (options) => binaryReader(options)(Uint8Array.of(0)),
   },
-  'hub-protocol-client connect options': connecting(websocket.connect, { identity, keyring: store }, { ca }),
-  'hub-protocol-client/mqtt connect options': connecting(mqtt.connect, { identity, keyring: store }, { ca }),
+  'hub-protocol-client connect options': connecting(
+    websocket.connect,
+    { identity, keyring: store },
+    OVER_SOCKETS,
+  ),
+  'hub-protocol-client/mqtt connect options': connecting(
+    mqtt.connect,
+    { identity, keyring: store },
+    { ...OVER_SOCKETS, clientId: 'a', will: false },
+  ),
   'hub-protocol-client/https connect options': connecting(
     https.connect,
     { identity, keyring: store },
-    { ca },
+    OVER_SOCKETS,
   ),
   'hub-protocol-client/browser connect options': connecting(page.connect, { identity }, { keyring: store }),
   'hub-protocol-client/react-native connect options': connecting(

@@ -99,7 +99,7 @@ test('clients trust a certificate that is made as the guide on failures says', a
       data_plane_endpoints: { wss: hub.url },
     }),
     keyring: join(folder, 'keyring.json'),
-    ca,
+    socket: { ca },
     derive: async () => psk,
   });
   assert.is((await client.ask('hello')).reply.text, 'You said: hello');

@@ -145,7 +145,7 @@ async function collectWithClient(other: Connection): Promise<void> {
   };
   await using client = connectClient({
     identity: parseIdentity(issued),
-    ca: authority,
+    socket: { ca: authority },
     keyring: { load: () => keyring, update },
   });
   const { ending, reply, hub: name } = await client.query('who is at home?');

@@ -98,7 +98,7 @@ function start(name: string, timeout?: number): Client {
       },
     }),
     keyring: join(folder, `${name}.keyring.json`),
-    ca: authority,
+    socket: { ca: authority },
     policy: timeout === undefined ? undefined : { deadlines: { 'awaiting-hello': timeout } },
   });
   clients.push(client);

@@ -40,7 +40,7 @@ for (const [pattern, what] of [
         data_plane_endpoints: { wss: `wss://localhost:${hub.port}` },
       }),
       keyring: join(folder, 'older.keyring.json'),
-      ca: authority,
+      socket: { ca: authority },
     });
     const used = new Promise<string>((resolve) => client.on('connect', ({ pattern }) => resolve(pattern)));
     const { ending, reply } = await client.ask('what time is it?');

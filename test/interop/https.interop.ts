@@ -35,7 +35,7 @@ function dial(given: Record<string, Json> = {}, keyring = 'https.keyring.json') 
     data_plane_endpoints: { https: `https://localhost:${hub.port}` },
     ...given,
   });
-  const client = connect({ identity, keyring: join(folder, keyring), ca: authority });
+  const client = connect({ identity, keyring: join(folder, keyring), socket: { ca: authority } });
   clients.push(client);
   const events: ClientEvent[] = [];
   let wake = (): void => {};

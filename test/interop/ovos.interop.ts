@@ -89,7 +89,7 @@ for (const older of [undefined, 'ovos-2'] as const) {
         data_plane_endpoints: { wss: `wss://localhost:${hub.port}` },
       }),
       keyring: join(folder, `${version}.keyring.json`),
-      ca: authority,
+      socket: { ca: authority },
     });
     // OVOS 2 has its intents a little later than its skill, and may miss some of several questions at once.
     for (let i = 0; i < 20 && (await ask(SAID.greet, 's-1')).ending !== 'handled'; i++) await sleep(500);

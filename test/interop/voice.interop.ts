@@ -65,7 +65,7 @@ async function listen() {
   const client = connect({
     identity: parseIdentity(identity),
     keyring: path('keyring.json'),
-    ca: authority,
+    socket: { ca: authority },
   });
   clients.push(client);
   const said: HubEvent[] = [];

@@ -77,7 +77,7 @@ export class Kiosk {
           this.keyring = change(this.keyring);
         },
       },
-      ca: CA,
+      socket: { ca: CA },
       derive: async () => this.derive(),
       ...options,
     };

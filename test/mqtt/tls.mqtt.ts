@@ -55,7 +55,7 @@ for (const [scheme, tls, code] of [
 test('sends nothing to a broker whose certificate is not trusted', async () => {
   const kiosk = new Kiosk();
   const { ca } = await localhostCertificate();
-  const client = kiosk.dial({ ca });
+  const client = kiosk.dial({ socket: { ca } });
   const { reason, error } = await client.ended;
   assert.equal([reason, error.code], ['dropped', 'certificate-refused']);
   assert.equal(

@@ -127,7 +127,7 @@ export async function floods(minutes: number, others: number): Promise<Floods> {
       },
     };
     const identity = parseIdentity({ access_key: accessKey, password: 'x', data_plane_endpoints: { wss } });
-    return connect({ identity, keyring, ca });
+    return connect({ identity, keyring, socket: { ca } });
   };
   let [attacks, answers, slowest, lost] = [0, 0, 0, 0];
   const clients: Client[] = [];
