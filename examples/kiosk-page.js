@@ -22,12 +22,7 @@ client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.'
 client.on('speak', ({ text }) => say(text));
 client.on('ask', (event) => {
   status(event.tell);
-  if (
-    'code' in event.error &&
-    event.error.code === 'hub-key-changed' &&
-    confirm(`${event.tell} Trust the new key?`)
-  )
-    client.trust(event);
+  if (event.act === 'trust' && confirm(`${event.tell} Trust the new key?`)) client.trust(event);
 });
 
 byId('form').addEventListener('submit', async (submitted) => {

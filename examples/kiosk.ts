@@ -19,7 +19,6 @@ const client = connect({
 });
 let question: AskEvent | undefined;
 let said = '';
-const isNewKey = ({ error }: AskEvent) => 'code' in error && error.code === 'hub-key-changed';
 
 client.on('deriving', ({ progress }) => console.log(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => {
@@ -34,9 +33,8 @@ client.on('reconnect', ({ tell = said }) => {
 client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => console.log(text));
 client.on('speak', ({ text }) => console.log('The hub says:', text));
 client.on('ask', (event) => {
-  const hint = isNewKey(event)
-    ? 'Type "trust" once the operator has confirmed it.'
-    : 'Type "again" to try again.';
+  const hint =
+    event.act === 'trust' ? 'Type "trust" once the operator has confirmed it.' : 'Type "again" to try again.';
   if (question?.tell !== event.tell) console.log(event.tell, hint); // once, not at each attempt
   question = event;
 });
@@ -45,7 +43,7 @@ const terminal = createInterface({ input: process.stdin });
 terminal.on('line', async (line) => {
   const asked = question;
   question = undefined;
-  if (asked !== undefined && isNewKey(asked) && line === 'trust') client.trust(asked);
+  if (asked?.act === 'trust' && line === 'trust') client.trust(asked);
   else if (asked !== undefined) client.resume();
   else if (line === '') client.newConversation();
   else {

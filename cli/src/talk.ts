@@ -66,6 +66,8 @@ export interface Talk {
    * machine.
    */
   isDeriving(): boolean;
+  /** Whether a person is being asked whether to trust another key. */
+  isDeciding(): boolean;
   /** Waits for a person who is being asked, and returns whether the client connects again. Each answer counts once. */
   isRetried(): Promise<boolean>;
 }
@@ -125,6 +127,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     disclosed: () => disclosed,
     failure: () => failure,
     isDeriving: () => isDeriving,
+    isDeciding: () => isDeciding,
     isRetried: () => {
       const made = decision;
       decision = Promise.resolve(false);
@@ -135,7 +138,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
 
 /** @returns whether the client connects again */
 async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<boolean> {
-  if ((event.error as { code?: string }).code !== 'hub-key-changed') return false;
+  if (event.act !== 'trust') return false;
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
   const answer = await ask('Does the hub itself show the new key? Type yes only then: ', event.tell);
   if (answer !== 'yes') return false;

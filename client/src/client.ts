@@ -254,7 +254,8 @@ export class Client {
    * seconds. Rejects with an
    * {@link AskError}: the error of the `close` event if the connection ends before the hub has answered anything, the latest one, or
    * `timeout`, if no connection is ready within `timeout`, and `bad-argument` for a question that is none. From the event `ask` until it
-   * is ready, questions reject with the cause, unless its code is `certificate-refused` or `protocol-version`. After an abort it rejects with the reason of the signal. A question that was not sent by then never is.
+   * is ready, questions reject with the cause, unless its code is `certificate-refused` or `protocol-version`, or a listener of `ask` may
+   * call `trust`: then they wait for that. After an abort it rejects with the reason of the signal. A question that was not sent by then never is.
    * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
    * @param options - how to ask
    * @returns the answer, once the request has ended: `ending` says how, `reply.text` is the text, and `tell` says why it is missing or
@@ -358,15 +359,16 @@ export class Client {
 
   /**
    * Pins the key that the hub presented when a person was asked, in place of the old one, and connects again.
-   * @param event - the event `ask` with the code `hub-key-changed`
+   * Questions that wait are then asked.
+   * @param event - the event `ask` whose `act` is `trust`
    * @throws LocalError `bad-argument` for any other: there is no key to trust
    */
-  trust(event: AskEvent): void {
-    const { nodeId, hubKey } = event.error as RemoteError;
+  trust(event: Extract<AskEvent, { act: 'trust' }>): void {
+    const { nodeId, hubKey } = event.error as Partial<typeof event.error>;
     if (hubKey === undefined) {
       throw new LocalError(
         'bad-argument',
-        '"event" expected "ask" with the code hub-key-changed: no other has a key to trust. Call resume() or end()',
+        '"event" expected "ask" with the act trust: no other has a key to trust. Call resume() or end()',
       );
     }
     this.#input((at) => this.#link.change((stored) => pinHub(stored, nodeId!, hubKey), at));
@@ -516,7 +518,8 @@ export class Client {
     if (speech !== undefined || (event.type === 'bytes' && event.bin_type === 'tts_audio')) {
       this.#emit(this.#conversation.disclose());
     }
-    this.#listeners.emit((tell === undefined ? event : { ...event, tell }) as ClientEvent);
+    const act = event.type === 'ask' && { act: this.#hasKey ? 'trust' : 'resume' };
+    this.#listeners.emit((tell === undefined ? event : { ...event, tell, ...act }) as ClientEvent);
     this.#emit(speech);
     if (said !== undefined) this.#shown(said.message);
     if (event.type === 'message' && readRefusal(event.message.payload)?.deniedType === PLAYED)
@@ -622,7 +625,13 @@ export class Client {
   /** Why questions do not wait. */
   get #asked(): Error | undefined {
     const error = this.#question;
-    return this.#link.state === 'asking' && error !== undefined && isLasting(error) ? error : undefined;
+    if (this.#link.state !== 'asking' || error === undefined || !isLasting(error)) return undefined;
+    return this.#hasKey && this.#listeners.isHeard('ask') ? undefined : error;
+  }
+
+  /** Whether a person was asked about another key of the hub. */
+  get #hasKey(): boolean {
+    return (this.#question as RemoteError | undefined)?.hubKey !== undefined;
   }
 
   #newId(): string {

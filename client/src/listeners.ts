@@ -49,9 +49,14 @@ export class Listeners {
     this.#byType.get(type)?.delete(listener);
   }
 
+  /** Whether an event of a type has a listener. */
+  isHeard(type: ClientEvent['type']): boolean {
+    return (this.#byType.get(type)?.size ?? 0) > 0;
+  }
+
   /** An error that a listener throws is reported as uncaught, after the client has finished its work. */
   emit(event: ClientEvent): void {
-    this.unheard.take(event, (type) => (this.#byType.get(type)?.size ?? 0) > 0);
+    this.unheard.take(event, (type) => this.isHeard(type));
     const listeners = this.#byType.get(event.type);
     for (const [listener, isOnce] of [...(listeners ?? [])]) {
       if (isOnce) listeners!.delete(listener);

@@ -239,17 +239,28 @@ export interface MeshAnswer
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
 
-/** A person is asked to act, while the client dials on. Call `trust` with this event, or `resume` to connect at once, or `end`. */
-export interface AskEvent {
-  /** A person is asked to act, while the client dials on. Call `trust` with this event, or `resume` to connect at once, or `end`. */
+/** A person is asked to act, while the client dials on. `act` is what the person can do; `resume` and `end` can be called in any case. */
+export type AskEvent = {
+  /** A person is asked to act, while the client dials on. `act` is what the person can do; `resume` and `end` can be called in any case. */
   readonly type: 'ask';
-  /** The cause. If the code is `hub-key-changed`, it has `nodeId`, `pinnedKey` and `hubKey`. */
-  readonly error: Error | LocalError | RemoteError;
   /** The client connects again after this many milliseconds all the same. */
   readonly after: number;
   /** A sentence for the person. */
   readonly tell: string;
-}
+} & (
+  | {
+      /** `trust`: confirm the hub’s new key with its operator, then pass this event to `trust`. */
+      readonly act: 'trust';
+      /** The cause, `hub-key-changed`, with both keys. */
+      readonly error: RemoteError & Required<Pick<RemoteError, 'nodeId' | 'pinnedKey' | 'hubKey'>>;
+    }
+  | {
+      /** `resume`: remove the cause, then call `resume` to connect at once. */
+      readonly act: 'resume';
+      /** The cause. */
+      readonly error: Error | LocalError | RemoteError;
+    }
+);
 
 /** The events of a client, by `type`. */
 export type ClientEvent =

@@ -8,9 +8,9 @@ type Type = ClientEvent['type'];
 const HEARD_BY: { readonly [type in Type]?: readonly Type[] } = {
   disclosure: ['disclosure'],
   'hub-replaced': ['hub-replaced'],
-  close: ['close', 'reconnect'],
-  reconnect: ['close', 'reconnect'],
-  ask: ['close', 'ask'],
+  close: ['close', 'reconnect', 'trace'],
+  reconnect: ['close', 'reconnect', 'trace'],
+  ask: ['close', 'ask', 'trace'],
 };
 
 /** Ends that happen on good days, too: the next attempt follows at once, or says more. */
@@ -27,13 +27,14 @@ export class Unheard {
   /** @param isHeard - whether an event of a type has a listener */
   take(event: ClientEvent, isHeard: (type: Type) => boolean): void {
     if (event.type === 'connect') this.#told.clear();
-    if (HEARD_BY[event.type]?.some(isHeard) !== false) return;
+    const { tell } = event as { tell?: string };
+    if (HEARD_BY[event.type]?.some(isHeard) !== false) return void (tell && this.told(tell));
     if (event.type === 'disclosure') this.#disclose(event.text ?? NO_TEXT);
     else if (event.type === 'hub-replaced') console.warn(event.tell);
-    else if (!isUsual(event)) setTimeout(() => this.#once((event as { tell?: string }).tell));
+    else if (!isUsual(event)) setTimeout(() => this.#once(tell));
   }
 
-  /** Whoever asks is told this by the answer. */
+  /** A listener is told this, or whoever asks. */
   told(tell: string): void {
     this.#told.add(tell);
   }

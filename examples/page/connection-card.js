@@ -50,7 +50,7 @@ export class ConnectionCard {
     else if (what.type === 'ask') {
       this.set('asking');
       const code = 'code' in what.error ? what.error.code : undefined;
-      byId('trust').hidden = code !== 'hub-key-changed';
+      byId('trust').hidden = what.act !== 'trust';
       byId('to-forget').hidden = code !== 'client-key-refused';
       byId('question').textContent = `${what.tell} (${code ?? what.error.name})`;
     }

@@ -112,7 +112,7 @@ test('a line interrupts the answer to the last, Ctrl+C interrupts an answer, and
   const there = await playHub('hub-1', (event, say) => {
     if (event.type !== 'message' || event.kind !== 'json') return;
     const { type, data } = JSON.parse(event.text).payload;
-    heard.push(data.utterances?.[0] ?? type);
+    if (type !== 'recognizer_loop:audio_output_end') heard.push(data.utterances?.[0] ?? type);
     say('speak', { utterance: `On ${heard.at(-1)} …` }); // and no end
   });
   const { code, stdout } = await runOnTerminal(
@@ -372,7 +372,7 @@ test('ask and chat tell the hub which program they are, in which language they a
   await until(() => codes.length === 4);
   assert.equal(agents, new Array(4).fill('hub-protocol-cli'));
   assert.equal(codes, new Array(4).fill(1000));
-  assert.equal(languages, ['en-us', 'en-us', 'fr-ca', 'fr-ca']);
+  assert.equal(languages.filter(Boolean), ['en-us', 'en-us', 'fr-ca', 'fr-ca']);
 });
 
 test('ask --json has the disclosure also if the question failed after it', async () => {

@@ -1,15 +1,17 @@
 /** The client of hub-protocol-client over a transport in memory: what a socket, a disk and a person can do to it. */
-import { createKeyring, type HubEvent, type JsonObject, storePsk } from 'hub-protocol';
+import { createKeyring, type HubEvent, type JsonObject, pinHub, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import type { AskEvent } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceForDropped } from '../../client/dist/advice.js';
-import type { Client } from '../../client/dist/client.js';
+import { Client } from '../../client/dist/client.js';
 import { binaryReader as readOnNode } from '../../client/dist/inflate-on-node.js';
 import { Listeners } from '../../client/dist/listeners.js';
-import { endWorlds, newWorld, PSK, soon, until } from './world.ts';
+import { endWorlds, identity, newWorld, POLICY, PSK, soon, until, type World } from './world.ts';
 
 const MIB = 2 ** 20;
+const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
 
 test.after.each(endWorlds);
 
@@ -346,12 +348,93 @@ test('a message of the hub has JavaScript’s numbers, so it survives structured
   assert.equal(structuredClone((await soon(told)).data), { percent: 0.35 });
 });
 
+test('a question that comes while the hub has another key is asked after trust, and without a listener rejects', async () => {
+  for (const isHeard of [true, false]) {
+    const world = newWorld();
+    world.store.keyring = pinHub(world.store.keyring, 'hub-1', randomBytes(32));
+    const client = new Client({ identity, policy: POLICY }, world.platform);
+    const acts: string[] = [];
+    if (isHeard) {
+      client.on('ask', (event) => {
+        acts.push(event.act);
+        // @ts-expect-error: only a question with the act "trust" has a key to trust
+        if (acts.length > 9) client.trust(event);
+        if (event.act === 'trust' && acts.length === 1) setTimeout(() => client.trust(event), 20);
+      });
+    }
+    const asked = await Promise.all(
+      ['early', 'late'].map((text) => client.ask(text).then(({ ending }) => ending, codeOf)),
+    );
+    assert.equal(asked, isHeard ? ['handled', 'handled'] : ['hub-key-changed', 'hub-key-changed']);
+    assert.is(acts[0], isHeard ? 'trust' : undefined);
+    client.end();
+  }
+});
+
+/** What ends in a question to a person, the act that it names, and what removes the cause. */
+const ASKED: { readonly [cause: string]: readonly [act: string, ...changes: ((world: World) => void)[]] } = {
+  'hub-key-changed': [
+    'trust',
+    (world) => {
+      world.store.keyring = pinHub(world.store.keyring, 'hub-1', randomBytes(32));
+    },
+  ],
+  'certificate-refused': [
+    'resume',
+    (world) => {
+      world.refusesCertificate = true;
+    },
+    (world) => {
+      world.refusesCertificate = false;
+    },
+  ],
+  'client-key-refused': [
+    'resume',
+    (world) => {
+      world.clientKey = new Uint8Array(32).fill(9);
+    },
+    (world) => {
+      world.clientKey = undefined;
+    },
+  ],
+  'the disk is full': [
+    'resume',
+    (world) => {
+      world.store.fault = new Error('the disk is full');
+    },
+    (world) => {
+      world.store.fault = undefined;
+    },
+  ],
+};
+
+for (const [cause, [named, plant, remove = () => {}]] of Object.entries(ASKED)) {
+  for (const act of ['trust', 'resume', 'end', 'ask'] as const) {
+    test(`a person may ${act} when asked about ${cause}, as far as the event offers it`, async () => {
+      const world = newWorld();
+      plant!(world);
+      const client = world.start();
+      const event = await soon(new Promise<AskEvent>((resolve) => client.once('ask', resolve)));
+      assert.equal([event.act, codeOf(event.error)], [named, cause]);
+      remove(world);
+      if (act === 'trust' && event.act === 'trust') client.trust(event);
+      else if (act === 'trust') assert.throws(() => client.trust(event as never));
+      else if (act !== 'ask') client[act]();
+      else client.ask('hello').catch(() => {});
+      const { dials } = world;
+      if (act === 'end') assert.is(client.state, 'ended');
+      else if (act === named) await until(() => world.dials >= dials && client.state !== 'waiting');
+      if (act === named) assert.is((await client.ask('hello')).ending, 'handled');
+    });
+  }
+}
+
 test('trusts no key if none was presented', async () => {
   const client = newWorld().start();
   await client.ask('hello');
   const event = { type: 'ask', error: new Error('the disk is full'), after: 60_000, tell: '' } as const;
   assert.throws(
-    () => client.trust(event),
+    () => client.trust(event as never),
     ({ code, message }: Error & { code?: string }) =>
       code === 'bad-argument' && message.includes('Call resume() or end()'),
   );

@@ -113,7 +113,7 @@ const FIELDS: { readonly [type in Exclude<ClientEvent['type'], 'trace'>]: object
   bytes: { kind: 'binary', bytes: Uint8Array.of(1), bin_type: 'file', metadata: {} },
   close: { error: 'dropped' },
   reconnect: { after: 'a pause', error: undefined },
-  ask: { error: 'the disk is full', after: 'a pause' },
+  ask: { error: 'the disk is full', after: 'a pause', act: 'resume' },
   unsent: { message: { bad: Number.NaN }, error: 'unsafe-number' },
   dropped: { kind: 'json', bytes: 524_370, reason: 'too-large' },
   'new-hub': { nodeId: 'hub-1' },
@@ -455,12 +455,13 @@ test('a key that a person trusts takes the place of the pinned one, and no other
   const world = newWorld();
   const client = world.start({ policy: { ...POLICY, onKkFailure: 'keep-pin' } });
   await client.ask('hello');
-  const change = async (): Promise<AskEvent> => {
+  const change = async (): Promise<Extract<AskEvent, { act: 'trust' }>> => {
     world.hubStatic = randomBytes(32);
     world.refusesWith = 1008;
     const asked = new Promise<AskEvent>((resolve) => client.once('ask', resolve));
     world.drop();
-    return asked;
+    const event = await asked;
+    return event.act === 'trust' ? event : Promise.reject(new Error(event.act));
   };
   const event = await change();
   assert.is(client.state, 'asking');

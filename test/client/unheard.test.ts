@@ -53,7 +53,7 @@ test('an end that the next attempt follows at once is not written', async () => 
   assert.equal(written, []);
 });
 
-for (const type of ['close', 'reconnect'] as const) {
+for (const type of ['close', 'reconnect', 'trace'] as const) {
   test(`nothing of the connection is written if somebody listens to ${type}`, async () => {
     const world = newWorld();
     world.isDown = true;
@@ -62,6 +62,15 @@ for (const type of ['close', 'reconnect'] as const) {
     assert.equal(written, []);
   });
 }
+
+test('what a listener of ask is told is not written', async () => {
+  const world = newWorld();
+  world.store.keyring = pinHub(world.store.keyring, 'hub-1', new Uint8Array(32).fill(9));
+  const asked = new Promise((resolve) => start(world).on('ask', resolve));
+  await asked;
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.equal(written, []);
+});
 
 test('what a question rejects with is told by that alone', async () => {
   const world = newWorld();

@@ -1,5 +1,5 @@
 /** `ask`: asks a hub one question. */
-import type { AskError, Part } from 'hub-protocol-client';
+import type { Answer, AskError, Part } from 'hub-protocol-client';
 import { bytesToUtf8, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { readFile } from '../files.ts';
@@ -52,17 +52,20 @@ async function ask(args: Arguments): Promise<Result> {
   const onPart = ({ text }: Part): void => {
     if (text !== '' && !args.flag('json')) process.stdout.write(printable(`${text}\n`));
   };
+  const put = (): Promise<Answer | AskError> =>
+    client.ask(question, { onPart, timeout: LONGEST }).catch((error: AskError) => error);
   try {
+    let asked = put();
     for (;;) {
       const failed = new Promise<Error>((resolve) => {
         fail = resolve;
       });
-      const asked = client
-        .ask(question, { onPart, timeout: LONGEST })
-        .catch((error: Error & { code?: string }) => error);
       const finished = await Promise.race([asked, failed]);
       if ('ending' in finished) return resultOf(shownOf(finished), disclosed());
-      if (await isRetried()) continue;
+      if (await isRetried()) {
+        if ('requestId' in finished) asked = put(); // the other waits until the key is trusted
+        continue;
+      }
       const { code = 'other', message, tell = message } = finished as Partial<AskError> & Error;
       const json = { ...disclosed(), error: code, message: failure() || tell };
       return { status: 1, text: `${json.message}\n`, json };

@@ -67,7 +67,12 @@ async function chat(args: Arguments): Promise<Result> {
     prompt();
     return answer;
   };
-  const { client, disclosed, isDeriving } = startTalk(args.only('identity'), args, askPerson, tell);
+  const { client, disclosed, isDeriving, isDeciding } = startTalk(
+    args.only('identity'),
+    args,
+    askPerson,
+    tell,
+  );
   client.on('connect', ({ nodeId, hubKey }) => {
     const name = onOneLine(nodeId); // HiveMind's hub has a PEM key there
     tell(`connected to ${name.length > 60 ? `the hub with the key ${fingerprint(hubKey)}` : name}`);
@@ -111,7 +116,7 @@ async function chat(args: Arguments): Promise<Result> {
   const ask = async (question: string): Promise<void> => {
     const waiting = new AbortController();
     const late = setTimeout(() => {
-      if (isDeriving()) late.refresh();
+      if (isDeriving() || isDeciding()) late.refresh();
       else if (client.state !== 'ready') {
         waiting.abort({ tell: told || 'There is no connection to the hub.' });
       }

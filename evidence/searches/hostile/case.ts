@@ -542,8 +542,7 @@ class Watched {
   }
 
   trust(): void {
-    if (this.it.state !== 'asking' || this.asked?.error === undefined) return;
-    if ((this.asked.error as { hubKey?: unknown }).hubKey === undefined) return;
+    if (this.it.state !== 'asking' || this.asked?.act !== 'trust') return;
     this.#isWished = true;
     if (this.#phase === 'connecting') this.#phase = 'closed'; // by the change, which does not tell it
     this.it.trust(this.asked);
