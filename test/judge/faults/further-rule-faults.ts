@@ -44,7 +44,6 @@ export const FURTHER_RULES: { readonly [rule: string]: readonly Breakage[] } = {
     ]),
     same('control-characters-in-strings'),
   ],
-  'P-16': [],
   'P-18': [same('keys-not-sorted')],
   'P-19': [
     same('upper-case-escapes'),
