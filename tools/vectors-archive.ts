@@ -1,12 +1,14 @@
 /**
- * The vectors for ports in other languages, as a .tar.gz: for each profile its tests as JSON lines, a header of C, the schemas, and a
- * manifest with the SHA-256 of each file. The same sources give the same bytes.
+ * The vectors for ports in other languages, as a .tar.gz: for each profile its tests as JSON lines, a header of C, the schemas, the
+ * pages from which a port is written, and a manifest with the SHA-256 of each file. The same sources give the same bytes.
  */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { cHeader, jsonLines, PROFILES, vectorsId } from 'hub-protocol-judge/internals';
+import { manifestOf } from './parts.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const read = (path: string): string => readFileSync(`${ROOT}/${path}`, 'utf8');
@@ -14,17 +16,62 @@ const read = (path: string): string => readFileSync(`${ROOT}/${path}`, 'utf8');
 export const sha256 = (bytes: Uint8Array | string): string =>
   createHash('sha256').update(bytes).digest('hex');
 
+/** What a port is written from, at the same places as in this repository, so that the pages lead to each other. */
+const PAGES = [
+  'docs/guides/porting.md',
+  ...['https', 'identity', 'mqtt', 'policy', 'ports', 'protocol', 'requests', 'sessions'].map(
+    (name) => `docs/reference/${name}.md`,
+  ),
+  'judge/README.md',
+  'vectors/README.md',
+  'vectors/aliases/identity.json',
+  'vectors/tables.json',
+];
+
+const begin = (version: string): string => `\
+# Test vectors of HiveMind protocol 3, for hub-protocol ${version}
+
+Begin with docs/guides/porting.md. The rules are in docs/reference/protocol.md, and vectors/README.md says what each test sends and expects.
+
+| File | Content |
+| --- | --- |
+| all.jsonl | every test, one a line |
+${Object.keys(PROFILES)
+  .map((name) => `| ${name}.jsonl | the tests of a port with this profile (judge/README.md, "Profiles") |\n`)
+  .join('')}\
+| vectors.h | tests and constants as a header of C |
+| vectors/schemas/ | JSON schemas of the files from which the lines are made |
+| manifest.json | the version of the vectors, and the SHA-256 of each file here |
+
+The judge, which runs the tests on your port and says what is wrong, needs Node.js: npx hub-protocol-judge. These files need nothing.
+`;
+
+/** A page, whose links to what the archive does not have lead to the repository, if its address is known, or else nowhere. */
+function pageOf(path: string): string {
+  const { repository, version } = manifestOf('.');
+  const base = repository && `${repository.url.replace(/^git\+|\.git$/g, '')}/blob/v${version}/`;
+  return read(path).replace(
+    /\[((?:[^[\]]|\[[^\]]*\])+)\]\((?!https?:|#)([^)\s#]+)(#[^)]*)?\)/g,
+    (link, text, target, part = '') => {
+      const to = posix.join(posix.dirname(path), target);
+      if (PAGES.includes(to)) return link;
+      return base === undefined ? text : `[${text}](${base}${to}${part})`;
+    },
+  );
+}
+
 export function vectorsArchive(version: string): Uint8Array {
   const lines = (profile?: (typeof PROFILES)[string]): string =>
     [...jsonLines({ only: undefined, specOnly: false, profile }), ''].join('\n');
   const files: [name: string, text: string][] = [
     ['LICENSE', read('LICENSE')],
-    ['README.md', read('vectors/README.md')],
+    ['README.md', begin(version)],
+    ...PAGES.map((path): [string, string] => [path, pageOf(path)]),
     ['all.jsonl', lines()],
     ...Object.entries(PROFILES).map(([name, profile]): [string, string] => [`${name}.jsonl`, lines(profile)]),
     ...readdirSync(`${ROOT}/vectors/schemas`)
       .sort()
-      .map((name): [string, string] => [`schemas/${name}`, read(`vectors/schemas/${name}`)]),
+      .map((name): [string, string] => [`vectors/schemas/${name}`, read(`vectors/schemas/${name}`)]),
     ['vectors.h', cHeader(version)],
   ];
   const manifest = {

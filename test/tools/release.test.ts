@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -94,7 +94,7 @@ test('the list of hashes is in the form that sha256sum reads', () => {
   assert.is(sums([packed]), `${'00'.repeat(32)}  x-1.0.0.tgz\n`);
 });
 
-test('the archive of the vectors has the files of its manifest, and no line of more than 8 KiB', () => {
+test('the archive of the vectors has the files of its manifest, pages that lead to each other, and no line of more than 8 KiB', () => {
   const archive = vectorsArchive('1.2.3');
   assert.is(sha256(archive), sha256(vectorsArchive('1.2.3')));
   const folder = mkdtempSync(join(tmpdir(), 'vectors-'));
@@ -104,6 +104,16 @@ test('the archive of the vectors has the files of its manifest, and no line of m
       readFileSync(join(folder, 'hub-protocol-vectors-1.2.3', name), 'utf8');
     const { files } = JSON.parse(fileOf('manifest.json'));
     for (const { name, sha256: due } of files) assert.is(sha256(fileOf(name)), due, name);
+    const names: string[] = files.map(({ name }: { name: string }) => name);
+    const dead = names
+      .filter((name) => name.endsWith('.md'))
+      .flatMap((name) =>
+        [...fileOf(name).matchAll(/\]\((?!https?:|#)([^)\s#]+)/g)]
+          .map(([, target]) => posix.join(posix.dirname(name), target!))
+          .filter((target) => !names.includes(target)),
+      );
+    assert.equal(dead, []);
+    assert.ok(names.includes('docs/reference/protocol.md'));
     const lines = fileOf('all.jsonl').trimEnd().split('\n');
     assert.ok(lines.every((line) => Buffer.byteLength(line) <= 8192));
     const tests = new Map<string, string>();
