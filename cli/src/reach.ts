@@ -13,7 +13,7 @@ import {
   socketOptions,
 } from 'hub-protocol-client/causes';
 import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
-import { generate, parser } from 'mqtt-packet';
+import { generate, type Packet, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocket } from 'ws';
 
 /** What is wrong, as a sentence that says what to do. */
@@ -170,11 +170,16 @@ function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<numbe
 const MOST_OF_BROKER = 512 * 1024;
 
 /**
- * Logs on to a broker over MQTT 3.1.1, subscribes to the client's topic, and leaves. The hub does not notice.
+ * Logs on to a broker, subscribes to the client's topic, and leaves. The hub does not notice.
  * @param socket - verified
  * @throws Fault if the broker refuses the account or the topic
  */
-export async function logOn(socket: Duplex, identity: Identity, server: Server): Promise<void> {
+export async function logOn(
+  socket: Duplex,
+  identity: Identity,
+  server: Server,
+  protocolVersion: 4 | 5 = 4,
+): Promise<void> {
   const { username, password, qos } = identity.mqtt!;
   const account = { username, password: Buffer.from(password) };
   const { subscribe: topic } = deriveTopics(identity.mqtt!);
@@ -183,12 +188,14 @@ export async function logOn(socket: Duplex, identity: Identity, server: Server):
     const refuse = (kind: string, code: number): void =>
       fail(faultOf({ cause: 'broker-refused', platformCode: `${kind}_${code}` }, server));
     const isNone = (): void => fail(faultOf({ cause: 'not-a-hub' }, server));
-    const packets = parser();
+    const write = (packet: Packet): boolean => socket.write(generate(packet, { protocolVersion }));
+    const packets = parser({ protocolVersion });
     packets.on('error', isNone);
     packets.on('packet', (packet) => {
       if (packet.cmd === 'connack') {
-        if (packet.returnCode !== 0) refuse('CONNACK', packet.returnCode!);
-        else socket.write(generate({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] }));
+        const code = packet.returnCode ?? packet.reasonCode!;
+        if (code !== 0) refuse('CONNACK', code);
+        else write({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] });
       } else if (packet.cmd === 'suback') {
         const granted = packet.granted[0] as number;
         if (granted >= 0x80) refuse('SUBACK', granted);
@@ -203,10 +210,10 @@ export async function logOn(socket: Duplex, identity: Identity, server: Server):
     socket.on('error', fail);
     socket.on('close', isNone);
     const id = clientId('hub-protocol-doctor', identity.accessKey);
-    socket.write(generate({ cmd: 'connect', clientId: id, clean: true, keepalive: 60, ...account }));
+    write({ cmd: 'connect', protocolVersion, clientId: id, clean: true, keepalive: 60, ...account });
     return () => socket.destroy();
   });
-  socket.end(generate({ cmd: 'disconnect' }));
+  socket.end(generate({ cmd: 'disconnect' }, { protocolVersion }));
 }
 
 /** A broker's MQTT over WebSocket. */

@@ -53,7 +53,11 @@ export function sentenceFor(
   if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
   const message = error.message || `the client failed without a message (${error.name})`;
   const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
-  const [, status] = /^HTTP_(\d+)$/.exec(error.platformCode ?? '') ?? [];
+  const [, status, wants] = /^HTTP_(\d+)(_LOGIN)?$/.exec(error.platformCode ?? '') ?? [];
+  if (code === 'unavailable' && status !== undefined && place !== undefined)
+    return sentenceOfCause({ cause: 'not-reachable', platformCode: `HTTP_${status}` }, place);
+  if (wants !== undefined)
+    return `A server in front of the hub at ${place?.at} wants a login (HTTP ${status}). Ask its operator for one, and pass it: socket: { headers: { authorization } }.`;
   if (code !== 'access-refused' || status === undefined) return sentence;
   return `${sentence} The answer was HTTP ${status}, which may also come from a server in front of the hub, such as a firewall.`;
 }

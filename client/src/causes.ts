@@ -61,7 +61,7 @@ const OF_CERTIFICATE =
 const OF_ANOTHER_SERVER = /^(ERR_SSL_|TLS_ALERT_|HPE_|WS_ERR_)/;
 
 /** Of the addresses of one name, the one that answered says more than one without a route. */
-const TELLING = ['ECONNREFUSED', 'ETIMEDOUT'];
+const TELLING = ['ECONNREFUSED', 'ECONNRESET', 'EACCES', 'ETIMEDOUT'];
 
 interface Coded {
   readonly code?: unknown;
@@ -154,6 +154,56 @@ const NO_NAME: Sentence = ({ at, host }) =>
 const TOO_OLD: Sentence = ({ at }) =>
   `The server at ${at} refuses TLS: most likely it has only old versions or ciphers, or no certificate. Ask its operator to update it.`;
 
+const WANTS_CERTIFICATE: Sentence = ({ at }) =>
+  `The server at ${at} wants a client certificate. Pass the one that its operator gives you (socket: cert, key), or ask to be admitted without.`;
+const REFUSES_CERTIFICATE: Sentence = ({ at }) =>
+  `The server at ${at} does not accept the client certificate: none was sent, or it has expired, or comes from another authority. Ask its operator for one (socket: cert, key).`;
+
+/** Captive portals answer for every host. */
+const PORTAL = 'If this network has a login page, log in there first, with a browser.';
+const REFUSED_CLIENT: Sentence = ({ at }) =>
+  `The broker at ${at} does not admit this client. Ask its operator to check the account, its rights, and whether the client id is allowed (option clientId).`;
+const REFUSED_ID: Sentence = ({ at }) =>
+  `The broker at ${at} refuses this client’s id. Ask its operator which ids it accepts, and pass one (option clientId).`;
+const REFUSED_ACCOUNT: Sentence = ({ at }) =>
+  `The broker at ${at} refuses the user name or the password. Ask its operator to check the account.`;
+const BUSY: Sentence = ({ at }) => `The broker at ${at} accepts no client at the moment. Connecting again.`;
+const REFUSED_TOPIC: Sentence = ({ at }) =>
+  `The broker at ${at} refuses the topic of this client. Ask its operator to allow the account to use the client’s topics.`;
+const TOO_LONG: Sentence = ({ at }) =>
+  `The broker at ${at} refuses a message because of its length. Ask its operator to allow packets of 66 kB.`;
+const TOO_MUCH: Sentence = ({ at }) =>
+  `The broker at ${at} refuses more messages of this client: its quota or rate is used up. Ask its operator for a higher limit, or wait.`;
+const NO_WILL: Sentence = ({ at }) =>
+  `The broker at ${at} does not allow what this client needs: a will, or retained messages, or QoS 1. Ask its operator to allow them, or pass will: false.`;
+const MOVED: Sentence = ({ at }) =>
+  `The broker at ${at} sends clients to another address. Ask its operator for it.`;
+const WRONG_VERSION: Sentence = ({ at }) =>
+  `The broker at ${at} accepts neither MQTT 5 nor 3.1.1. Update the broker, or let it accept one of them.`;
+
+/** By the reason of CONNACK, DISCONNECT, PUBACK and SUBACK in MQTT 5. */
+const REASONS: { readonly [reason: string]: Sentence } = {
+  132: WRONG_VERSION,
+  133: REFUSED_ID,
+  134: REFUSED_ACCOUNT,
+  135: REFUSED_CLIENT,
+  136: BUSY,
+  137: BUSY,
+  138: ({ at }) => `The broker at ${at} has banned this client. Ask its operator why.`,
+  140: REFUSED_ACCOUNT,
+  143: REFUSED_TOPIC,
+  144: REFUSED_TOPIC,
+  147: TOO_MUCH,
+  149: TOO_LONG,
+  150: TOO_MUCH,
+  151: TOO_MUCH,
+  154: NO_WILL,
+  155: NO_WILL,
+  156: MOVED,
+  157: MOVED,
+  159: TOO_MUCH,
+};
+
 /** The causes and sentences of single codes. */
 export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
   ENOTFOUND: [
@@ -193,6 +243,32 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
           ? `The server at ${place.at} ended the connection without an answer. Check the port, and whether the hub is starting.`
           : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
   ],
+  EPIPE: [
+    'not-reachable',
+    ({ at }) =>
+      `The server at ${at} ended the connection while it was made. Check the port, and whether it is starting.`,
+  ],
+  ENETDOWN: ['not-reachable', () => 'The network of this machine is down. Check its cable, Wi-Fi or modem.'],
+  EADDRNOTAVAIL: [
+    'not-reachable',
+    ({ host }) =>
+      `This machine has no address from which it could reach ${host}. Check its network, and the option localAddress if it is set.`,
+  ],
+  EAFNOSUPPORT: [
+    'not-reachable',
+    ({ host }) =>
+      `This machine does not have the version of IP that the address of ${host} needs, such as IPv6.`,
+  ],
+  EMFILE: [
+    'not-reachable',
+    () =>
+      'This program has too many open files or sockets (EMFILE). Raise their limit (ulimit -n), or close some.',
+  ],
+  CONNECT_SRC: [
+    'not-reachable',
+    ({ scheme, at }) =>
+      `The Content-Security-Policy of this page forbids the connection. Add ${scheme}://${at} to its connect-src.`,
+  ],
   ANOTHER_TAB: [
     'not-reachable',
     () =>
@@ -206,17 +282,17 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   CERT_HAS_EXPIRED: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at}, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says ${today()}.`,
+      `The certificate of ${at}, or of its authority, has expired. Set the clock of this machine, which says ${today()}, if that is wrong; otherwise ask the operator to renew the certificate.`,
   ],
   CERT_NOT_YET_VALID: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} is not valid yet. Set the clock of this machine, which says ${today()}.`,
+      `The certificate of ${at} is not valid yet. Set the clock of this machine, which says ${today()}, if that is wrong; otherwise wait, or ask the operator for another certificate.`,
   ],
   DEPTH_ZERO_SELF_SIGNED_CERT: [
     'certificate-refused',
     ({ at }) =>
-      `The certificate of ${at} is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (ca).`,
+      `The certificate of ${at} is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (ca). ${PORTAL}`,
   ],
   SELF_SIGNED_CERT_IN_CHAIN: [
     'certificate-refused',
@@ -236,7 +312,7 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   ERR_TLS_CERT_ALTNAME_INVALID: [
     'certificate-refused',
     ({ host, at }) =>
-      `The certificate of ${at} does not name the host ${host}. Use a name that it contains, or have it issued again for this one.`,
+      `The certificate of ${at} does not name the host ${host}. Use a name that it contains, or have it issued again for this one. ${PORTAL}`,
   ],
   CERT_REVOKED: [
     'certificate-refused',
@@ -249,10 +325,21 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   TLS_ALERT_80: ['not-a-hub', NO_NAME],
   TLS_ALERT_70: ['not-a-hub', TOO_OLD],
   TLS_ALERT_40: ['not-a-hub', TOO_OLD],
-  TLS_ALERT_116: [
+  TLS_ALERT_71: ['not-a-hub', TOO_OLD],
+  TLS_ALERT_86: ['not-a-hub', TOO_OLD],
+  TLS_ALERT_116: ['not-a-hub', WANTS_CERTIFICATE],
+  TLS_ALERT_42: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_43: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_44: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_45: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_46: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_48: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_49: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_51: ['not-a-hub', REFUSES_CERTIFICATE],
+  TLS_ALERT_120: [
     'not-a-hub',
     ({ at }) =>
-      `The server at ${at} wants a client certificate, and this client sends none. Ask its operator to admit it without one.`,
+      `The server at ${at} offers no HTTP/1.1 (TLS alert 120). Ask its operator to allow it: neither WebSockets nor hubs use HTTP/2.`,
   ],
   WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: [
     'not-a-hub',
@@ -261,42 +348,21 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
   HTTP_200: [
     'not-a-hub',
     ({ at, partner }) =>
-      `A web server, not a ${partner}, answered at ${at} (HTTP 200). Check the port and the path of the address.`,
+      `A web server, not a ${partner}, answered at ${at} (HTTP 200). Check the port and the path of the address. ${PORTAL}`,
   ],
   HTTP_404: [
     'not-a-hub',
     ({ at, partner }) =>
       `The web server at ${at} has no ${partner} under this address (HTTP 404). Check the port and the path.`,
   ],
-  CONNACK_1: [
-    'broker-refused',
-    ({ at }) =>
-      `The broker at ${at} does not speak MQTT 3.1.1 (CONNACK 1). Update the broker, or let it accept that version.`,
-  ],
-  CONNACK_2: [
-    'broker-refused',
-    ({ at }) =>
-      `The broker at ${at} refuses this client’s id (CONNACK 2). Ask its operator which ids it accepts.`,
-  ],
-  CONNACK_3: [
-    'broker-refused',
-    ({ at }) => `The broker at ${at} accepts no client at the moment (CONNACK 3). Try again later.`,
-  ],
-  CONNACK_4: [
-    'broker-refused',
-    ({ at }) =>
-      `The broker at ${at} refuses the user name or the password (CONNACK 4). Ask its operator to check the account.`,
-  ],
-  CONNACK_5: [
-    'broker-refused',
-    ({ at }) =>
-      `The broker at ${at} does not admit this client (CONNACK 5). Ask its operator to check the account and its rights.`,
-  ],
-  SUBACK_128: [
-    'broker-refused',
-    ({ at }) =>
-      `The broker at ${at} refuses the topic of this client (SUBACK 128). Ask its operator to allow the account to use the client’s topics.`,
-  ],
+  CONNACK_1: ['broker-refused', WRONG_VERSION],
+  CONNACK_2: ['broker-refused', REFUSED_ID],
+  CONNACK_3: ['broker-refused', BUSY],
+  CONNACK_4: ['broker-refused', REFUSED_ACCOUNT],
+  CONNACK_5: ['broker-refused', REFUSED_CLIENT],
+  SUBACK_128: ['broker-refused', REFUSED_TOPIC],
+  SUBACK_135: ['broker-refused', REFUSED_TOPIC],
+  PUBACK_135: ['broker-refused', REFUSED_TOPIC],
 };
 
 /** The sentences of codes that have none of their own. */
@@ -337,22 +403,48 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
   if (kind === 'HPE') {
     return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether the address should use TLS.`;
   }
+  if (/^(?:CONNACK|SUBACK|PUBACK|DISCONNECT)$/.test(kind!)) {
+    const sentence = SENTENCES[platformCode!]?.[1] ?? REASONS[status!];
+    return sentence && withCode(sentence(place), `${kind} ${status}`);
+  }
   if (kind !== 'HTTP') return undefined;
-  if (status![0] === '3') {
-    return `The server at ${at} redirects to another address (HTTP ${status}). Enter the ${partner}’s own address.`;
+  return SENTENCES[platformCode!]?.[1](place) ?? ofStatus(status!, cause, place);
+}
+
+/** A sentence with the code at the end of its first part, for whoever has the log. */
+function withCode(sentence: string, code: string): string {
+  return sentence.replace(/(?=[:.] )/, ` (${code})`);
+}
+
+/** What HTTP servers in front of a hub answer. */
+function ofStatus(status: string, cause: Cause, { at, partner, scheme }: Place): string | undefined {
+  const [shown, isPolling] = [`(HTTP ${status})`, scheme.startsWith('http')];
+  if (status[0] === '3') {
+    return `The server at ${at} redirects to another address ${shown}. Enter the ${partner}’s own address${hasTls({ scheme } as Place) ? '' : ', with TLS if the server wants it'}. ${PORTAL}`;
   }
-  if (cause === 'not-reachable') {
-    return `The server at ${at} cannot serve at the moment (HTTP ${status}). Check whether the ${partner} behind it is running.`;
+  switch (status) {
+    case '429':
+      return `The server at ${at} has had too many connections from here ${shown}. Connecting again, later. If that does not help, ask its operator to raise the limit.`;
+    case '502':
+    case '504':
+      return `The server in front of the ${partner} at ${at} does not reach the ${partner} ${shown}. Check whether the ${partner} is running, and whether that server has its address right.`;
+    case '503':
+      return `The ${partner} at ${at}, or a server in front of it, accepts no connection at the moment ${shown}. It may be starting, or full. Connecting again.`;
+    case '401':
+    case '403':
+      return `The server at ${at} admits no request of this client ${shown}. Ask the operator of the ${partner} how it can log in.`;
+    case '407':
+      return `A proxy in front of ${at} wants a login ${shown}. Ask its operator for an account, and name the proxy with it in HTTPS_PROXY, or pass it as socket: { agent }.`;
+    case '421':
+      return `The server at ${at} does not serve this name ${shown}. Check the host of the address.`;
+    case '400':
+    case '426':
+      return isPolling
+        ? `The server at ${at} rejected the request ${shown}. Check the port, and the proxy if there is one.`
+        : `The server at ${at} does not accept the WebSocket request ${shown}. Check the port, and whether a proxy in between lets WebSockets through: it must pass on the headers Upgrade and Connection over HTTP/1.1.`;
   }
-  if (status === '401' || status === '403') {
-    return `The server at ${at} admits no request of this client (HTTP ${status}). Ask the operator of the ${partner} how it can log in.`;
-  }
-  if (status === '400' || status === '426') {
-    return place.scheme.startsWith('http')
-      ? `The server at ${at} rejected the request (HTTP ${status}). Check the port, and the proxy if there is one.`
-      : `The server at ${at} does not accept the WebSocket request (HTTP ${status}). Check the port, and whether a proxy in between lets WebSockets through.`;
-  }
-  return undefined;
+  if (cause !== 'not-reachable') return undefined;
+  return `The server at ${at} cannot serve at the moment ${shown}. Check whether the ${partner} behind it is running.`;
 }
 
 /**

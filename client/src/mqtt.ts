@@ -62,6 +62,7 @@ export function connect(options: MqttOptions): Client {
   let isRenamed = false;
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice: Advice = {
+    'not-authentic': `A message of the hub was lost or damaged on its way through the broker at ${place.at}. Most likely it was longer than the broker allows: ask its operator to allow packets of 66 kB. Connecting again.`,
     get timeout() {
       return isRenamed
         ? `The broker at ${place.at} delivers messages under other topics than they were published to. Let it keep topics as they are, or choose names without a dot for the hub and the access key.`

@@ -72,7 +72,13 @@ export function connectByWebSocket(
     let written = 0; // since then
     /** A browser does not say why there is no connection, so that a page learns nothing of its network. */
     const end = (closing?: { code: number; reason: string }): void =>
-      closed(isOpen ? closing : { cause: 'not-reachable' });
+      closed(isOpen ? closing : { cause: 'not-reachable', platformCode });
+    let platformCode: string | undefined;
+    /** Only the page itself hears what its policy has blocked, before the connection fails. */
+    const heard = ({ effectiveDirective }: SecurityPolicyViolationEvent): void => {
+      if (effectiveDirective === 'connect-src' && !isOpen) platformCode = 'CONNECT_SRC';
+    };
+    globalThis.document?.addEventListener?.('securitypolicyviolation', heard);
     const socket = new WebSocket(authorized);
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
@@ -96,6 +102,7 @@ export function connectByWebSocket(
       unsent: () => socket.bufferedAmount,
       close() {
         clearInterval(pings);
+        globalThis.document?.removeEventListener?.('securitypolicyviolation', heard);
         socket.close(); // browsers do not accept the session's codes
       },
     };

@@ -79,7 +79,7 @@ export function connect(options: NodeOptions): Client {
     socket.on('unexpected-response', (_, { statusCode: status, headers }) =>
       closed({
         status: status!,
-        platformCode: `HTTP_${status}`,
+        platformCode: `HTTP_${status}${headers['www-authenticate'] === undefined ? '' : '_LOGIN'}`,
         retryAfter: readRetryAfter(headers['retry-after']),
       }),
     );

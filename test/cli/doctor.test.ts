@@ -369,7 +369,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /DEPTH_ZERO_SELF_SIGNED_CERT/,
     async () => [await web(await issue('localhost', [-1, 1], true))],
-    'The certificate of localhost is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (--ca).',
+    'The certificate of localhost is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (--ca). If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate of an unknown authority',
@@ -385,7 +385,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /ALTNAME/,
     async () => [await web(await issue('hub.example')), ...CA],
-    'The certificate of localhost does not name the host localhost. Use a name that it contains, or have it issued again for this one.',
+    'The certificate of localhost does not name the host localhost. Use a name that it contains, or have it issued again for this one. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate that has expired',
@@ -393,7 +393,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_HAS_EXPIRED/,
     async () => [await web(await issue('localhost', [-30, -1])), ...CA, ...SOON],
-    'The certificate of localhost, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says DAY 0. The certificate is valid from DAY -30 to DAY -1.',
+    'The certificate of localhost, or of its authority, has expired. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise ask the operator to renew the certificate. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
     'a certificate that is not valid yet',
@@ -401,7 +401,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_NOT_YET_VALID/,
     async () => [await web(await issue('localhost', [1, 30])), ...CA, ...SOON],
-    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0. The certificate is valid from DAY 1 to DAY 30.',
+    'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise wait, or ask the operator for another certificate. The certificate is valid from DAY 1 to DAY 30.',
   ],
   [
     'a web server',
@@ -409,7 +409,7 @@ const FAULTS: readonly (readonly [
     'not-a-hub',
     /HTTP_200/,
     async () => [await web(localhost, 200), ...CA],
-    'A web server, not a hub, answered at localhost (HTTP 200). Check the port and the path of the address.',
+    'A web server, not a hub, answered at localhost (HTTP 200). Check the port and the path of the address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a web server without this path',
@@ -433,7 +433,7 @@ const FAULTS: readonly (readonly [
     'unavailable',
     /^HTTP_502$/,
     async () => [await web(localhost, 502), ...CA],
-    'The hub accepts no connection at the moment: connect again later. The server answered with HTTP 502.',
+    'The server in front of the hub at localhost does not reach the hub (HTTP 502). Check whether the hub is running, and whether that server has its address right.',
   ],
   [
     'a silent server',
@@ -624,7 +624,7 @@ const FAULTS: readonly (readonly [
     'broker-refused',
     /CONNACK/,
     async () => [mqtt(await broker('another')), ...CA],
-    'The broker at localhost does not admit this client (CONNACK 5). Ask its operator to check the account and its rights.',
+    'The broker at localhost does not admit this client (CONNACK 5). Ask its operator to check the account, its rights, and whether the client id is allowed (option clientId).',
   ],
   [
     'a broker that refuses the topic',
@@ -648,7 +648,7 @@ const FAULTS: readonly (readonly [
     'not-a-hub',
     /HTTP_302/,
     async () => [await web(localhost, 302, 'https'), ...CA],
-    'The server at localhost redirects to another address (HTTP 302). Enter the hub’s own address.',
+    'The server at localhost redirects to another address (HTTP 302). Enter the hub’s own address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate that does not name the address',
@@ -656,7 +656,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /ALTNAME/,
     async () => [atAddress(await web(localhost, 200)), ...CA],
-    'The certificate of 127.0.0.1 does not name the host 127.0.0.1. Use a name that it contains, or have it issued again for this one.',
+    'The certificate of 127.0.0.1 does not name the host 127.0.0.1. Use a name that it contains, or have it issued again for this one. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a broker whose certificate has expired',
@@ -664,7 +664,7 @@ const FAULTS: readonly (readonly [
     'certificate-refused',
     /CERT_HAS_EXPIRED/,
     async () => [mqtt(urlOf(await web(await issue('localhost', [-30, -1])), 'mqtts')), ...CA],
-    'The certificate of localhost, or of its authority, has expired. Ask its operator to renew it, or set the clock of this machine, which says DAY 0. The certificate is valid from DAY -30 to DAY -1.',
+    'The certificate of localhost, or of its authority, has expired. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise ask the operator to renew the certificate. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
     'a hub that hangs up after the upgrade',

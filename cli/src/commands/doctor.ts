@@ -1,5 +1,6 @@
 /** `doctor`: goes the way of a client to its hub, a step at a time, and explains the first fault. */
 import { existsSync } from 'node:fs';
+import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
@@ -262,7 +263,18 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   if (protocol === 'mqtt') {
     const isWebSocket = place.scheme.startsWith('ws');
     if (isWebSocket) socket.destroy();
-    await logOn(isWebSocket ? overWebSocket(server) : stream, identity, server);
+    try {
+      await logOn(isWebSocket ? overWebSocket(server) : stream, identity, server);
+    } catch (error) {
+      if (!(error instanceof Fault) || error.platformCode !== 'CONNACK_1') throw error;
+      const again = isWebSocket ? overWebSocket(server) : await openSocket(server); // for a broker of MQTT 5 only
+      await logOn(
+        tls && again instanceof Socket ? await secureAndVerified(again, server) : again,
+        identity,
+        server,
+        5,
+      );
+    }
     steps.pass('broker', 'it accepts the account, and its subscription to the client’s topic');
     steps.skip('hub', 'to greet it over MQTT would end the session of the device');
     return;
@@ -272,6 +284,12 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   const pass = (step: string, text: string): void => steps.pass(step, text);
   await converse({ identity, protocol, server, allowPlaintext, keyring, question, greeting, hide, pass });
   if (keyring?.staticKey.privateKey === undefined) steps.skip('session', withoutKeyring(subject));
+}
+
+async function secureAndVerified(socket: Socket, server: Server): Promise<Duplex> {
+  const secured = await secure(socket, server);
+  await verify(secured, server);
+  return secured;
 }
 
 /** Where the client connects. */
