@@ -5,7 +5,7 @@
  *     node --import tsx examples/voice.ts IDENTITY.json KEYRING.json QUESTION.wav ANSWER.wav [CA.pem]
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type HubEvent, type Json, parseIdentity } from 'hub-protocol';
+import { type HubEvent, parseIdentity } from 'hub-protocol';
 import { connect } from 'hub-protocol-client';
 
 const FORMAT = { sample_rate: 16_000, sample_width: 2 }; // mono; HiveMind's hub accepts no other
@@ -23,9 +23,8 @@ const client = connect({
 });
 const answers: Buffer[] = [];
 let microphone: ReturnType<typeof setInterval> | undefined;
-/** One for each text that the hub has not spoken yet: the `speak` that ends with it, if one does. */
-const awaited: (HubEvent | undefined)[] = [];
-let isHandled = false;
+/** Ends when all was played so far. */
+let playing: Promise<unknown> = Promise.resolve();
 
 client.on('connect', () => {
   let position = 0;
@@ -46,38 +45,24 @@ client.on('message', ({ message }) => {
   const { type, data } = message;
   console.log(type, data.utterance ?? data.utterances ?? '');
   if (type === 'recognizer_loop:record_end') clearInterval(microphone);
-  if (type === 'ovos.utterance.handled') isHandled = true;
+  if (type === 'ovos.utterance.handled') playing.then(() => client.end());
   if (type === 'recognizer_loop:speech.recognition.unknown' || type === 'hive.policy.denied') {
     fail(`The hub did not understand: ${JSON.stringify(data)}`);
   }
-  leaveWhenDone();
 });
-client.on('speak', ({ text, message }) => speakAloud(text, message.data.lang ?? 'en-us', message));
-client.on('bytes', ({ bytes, bin_type, metadata }) => {
-  if (bin_type !== 'tts_audio') return;
-  console.log(bin_type, metadata?.utterance, bytes.length);
-  answers.push(Buffer.from(bytes));
-  writeFileSync(answerPath!, joined(answers)); // a device plays these bytes instead
-  const played = awaited.shift();
-  if (played !== undefined) client.spoken(played); // a skill may wait for that
-  leaveWhenDone();
-});
+client.on('speak', ({ text, message }) => speakAloud(text, String(message.data.lang ?? 'en-us'), message));
 client.on('ask', ({ tell }) => fail(tell));
 
-/** Asks for the sound of a text, in pieces: HiveMind's hub puts the text into metadata of 255 bytes, or stays silent. */
-function speakAloud(text: string, lang: Json, message?: HubEvent): void {
-  const pieces = text.match(/\S.{0,98}(?=\s|$)|\S+/g) ?? [];
-  for (const [i, utterance] of pieces.entries()) {
-    awaited.push(i === pieces.length - 1 ? message : undefined);
-    client.send({
-      msg_type: 'bus',
-      payload: { type: 'speak:synth', data: { utterance, lang }, context: {} },
-    });
-  }
-}
-
-function leaveWhenDone(): void {
-  if (isHandled && awaited.length === 0) client.end();
+/** Plays a text after what was said before. Its sound is asked for at once. */
+function speakAloud(text: string, lang: string, message?: HubEvent): void {
+  const sounds = client.synthesize(text, { lang });
+  sounds.catch(() => {}); // which is reported when its turn comes
+  const play = async (): Promise<void> => {
+    answers.push(...(await sounds).map((sound) => Buffer.from(sound)));
+    writeFileSync(answerPath!, joined(answers)); // a device plays these bytes instead
+    if (message !== undefined) client.spoken(message); // a skill may wait for that
+  };
+  playing = playing.then(play).catch((error: Error) => fail(error.message));
 }
 
 function fail(message: string): void {

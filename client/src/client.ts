@@ -55,8 +55,9 @@ import type {
 } from './options.ts';
 import type { Connection, Platform, Transport } from './platform.ts';
 import { collectAnswers, isLasting, type Query } from './queries.ts';
-import { assertOptions, readAskOptions, readQueryOptions } from './read-options.ts';
+import { assertOptions, readAskOptions, readQueryOptions, readVoiceOptions } from './read-options.ts';
 import { type Reading, readOnce } from './values.ts';
+import { ended, Voice } from './voice.ts';
 
 type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
@@ -103,6 +104,7 @@ export class Client {
   readonly #answers = new Answers();
   readonly #conversation: Conversation;
   readonly #derivations: Derivations;
+  readonly #voice = new Voice();
   /** The transport of the connection that was opened last, until it is closed. */
   #transport: Transport | undefined;
   /** How the transport closed that was open last. */
@@ -324,6 +326,46 @@ export class Client {
   }
 
   /**
+   * Lets the hub turn speech into text, without acting on it. The hub needs a protocol for speech. Rejects with the error of a connection that
+   * ends, with a refusal, with `timeout`, and with the reason of `signal`.
+   * @param samples - 16-bit little-endian PCM with one channel, 16,000 samples a second
+   * @param options - the language of the speech (default: that of `connect`), `timeout` (default 60000 ms) and `signal`
+   * @returns the text; empty if the hub understood nothing
+   */
+  async transcribe(
+    samples: Uint8Array,
+    options: QueryOptions & { lang?: string | undefined } = {},
+  ): Promise<string> {
+    const given = readVoiceOptions(options);
+    const { lang = this.#options.lang ?? 'en-us' } = given;
+    const metadata = { sample_rate: 16_000, sample_width: 2, lang };
+    if (this.state === 'ended') throw ended();
+    return this.#voice.transcribe(() => this.sendBytes(samples, 'stt_audio_transcribe', metadata), given);
+  }
+
+  /**
+   * Lets the hub speak a text. It must allow this client the message type `speak:synth`. Rejects as `transcribe`.
+   * @param text - the text, of any length
+   * @param options - as for `transcribe`
+   * @returns the sounds, WAV files as a rule: play one after the other. They are not told as `bytes`
+   */
+  async synthesize(
+    text: string,
+    options: QueryOptions & { lang?: string | undefined } = {},
+  ): Promise<Uint8Array[]> {
+    const given = readVoiceOptions(options);
+    const { lang = this.#options.lang ?? 'en-us' } = given;
+    if (typeof text !== 'string') throw new LocalError('bad-argument', '"text" expected a string');
+    if (this.state === 'ended') throw ended();
+    const send = (utterance: string): boolean =>
+      this.#send({
+        msg_type: 'bus',
+        payload: { type: 'speak:synth', data: { utterance, lang }, context: {} },
+      });
+    return this.#voice.synthesize(text, send, given);
+  }
+
+  /**
    * Sends an envelope that is not a question, such as the bus message `speak:synth`, or an envelope that `wrap` returns.
    * @param envelope - the envelope
    * @returns false without a connection: the envelope is dropped. True if it was sent, or, in a listener, is sent once the keyring
@@ -519,7 +561,12 @@ export class Client {
       this.#emit(this.#conversation.disclose());
     }
     const act = event.type === 'ask' && { act: this.#hasKey ? 'trust' : 'resume' };
+    if (event.type === 'close' || event.type === 'end')
+      this.#voice.lost(error ?? ended(), event.type === 'end');
+    if (event.type === 'message' && this.#voice.takeMessage(event.message)) return;
+    if (event.type === 'bytes' && this.#voice.takeBytes(event)) return;
     this.#listeners.emit((tell === undefined ? event : { ...event, tell, ...act }) as ClientEvent);
+    if (event.type === 'connect') this.#voice.flush();
     this.#emit(speech);
     if (said !== undefined) this.#shown(said.message);
     if (event.type === 'message' && readRefusal(event.message.payload)?.deniedType === PLAYED)

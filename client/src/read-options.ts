@@ -74,6 +74,10 @@ export const required = <Options extends object>(expected: string, inner: Kinds<
   inner,
 ];
 
+const LANG: Kind = optional(
+  'a language tag such as "de-de"',
+  (value) => isText(value) && String(value).trim() !== '',
+);
 export const PAIR: Kinds<{ key: string; cert: string }> = { key: PEM, cert: PEM };
 /** How much a peer may make this side hold. */
 export const LIMITS: Kinds<Pick<ConnectOptions, 'maxMemory' | 'maxValues'>> = {
@@ -101,7 +105,7 @@ export const CONNECT: Kinds<ConnectOptions> & Nested = {
       return typeof accessKey === 'string' && typeof password === 'string';
     },
   ],
-  lang: optional('a language tag such as "de-de"', (value) => isText(value) && String(value).trim() !== ''),
+  lang: LANG,
   disclosure: within<In<'disclosure'>>({ isVoice: FLAG, isShared: FLAG, lastGiven: GIVEN }),
   plays: FLAG,
   userAgent: NAME,
@@ -218,6 +222,13 @@ export function readAskOptions(options: AskOptions): AskOptions {
 export function readQueryOptions(type: 'query' | 'cascade', options: CascadeOptions): CascadeOptions {
   const kinds = type === 'query' ? QUERY : { ...QUERY, onAnswer: FUNCTION };
   return readKinds(options, 'options', kinds as Kinds<CascadeOptions>);
+}
+
+/** @throws LocalError `bad-argument` */
+export function readVoiceOptions<Options extends QueryOptions & { lang?: string | undefined }>(
+  options: Options,
+): Options {
+  return readKinds(options, 'options', { ...QUERY, lang: LANG } as Kinds<Options>);
 }
 
 /**

@@ -153,10 +153,10 @@ const ASK = { timeout: 5, signal: new AbortController().signal };
 
 /** What the options of a question decide, without a connection. */
 const asking =
-  (method: 'ask' | 'query' | 'cascade') =>
+  (method: 'ask' | 'query' | 'cascade' | 'synthesize') =>
   async (options: never): Promise<unknown> => {
     const client = websocket.connect({ identity, keyring: store });
-    const answer = client[method]('hello', options);
+    const answer: Promise<unknown> = client[method]('hello', options);
     client.end();
     return answer.catch((error) => {
       if (error.code !== 'session-over') throw error;
@@ -346,6 +346,14 @@ const DOORS: { readonly [argument: string]: Door } = {
     call: asking('ask'),
     others: { ...ASK, requestId: 'r1', onPart: nothing, interrupt: true },
   },
+  'hub-protocol-client Client.synthesize options': {
+    call: asking('synthesize'),
+    others: { ...ASK, lang: 'fr-ca' },
+  },
+  'hub-protocol-client Client.transcribe options': {
+    call: (options) => asking('synthesize')(options), // which reads them alike
+    others: { ...ASK, lang: 'fr-ca' },
+  },
   'hub-protocol-client Client.query options': { call: asking('query'), others: ASK },
   'hub-protocol-client Client.cascade options': {
     call: asking('cascade'),
@@ -441,7 +449,7 @@ function argumentsOf(): Map<string, string> {
   const add = (entry: string, name: string, params: readonly string[], types: readonly string[]): void => {
     for (const [i, type] of types.entries()) {
       const names = type.replace(/^readonly |'[^']*'|\(.*=>.*/g, '').match(/^\{|\b[A-Z]\w*/g) ?? [];
-      const own = names.filter((one) => !/^(?:Pick|Partial|NonNullable)$/.test(one));
+      const own = names.filter((one) => !/^(?:Pick|Partial|NonNullable|Extract)$/.test(one));
       if (own.some((one) => !known.has(one))) found.set(`${entry} ${name} ${params[i]}`, type);
     }
   };
