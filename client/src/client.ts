@@ -80,6 +80,9 @@ const TURN = 60_000;
 /** How often questions may end a pause, in milliseconds: at most once in this time. */
 const HURRY = 2000;
 
+/** How long the hub may take for a question by default, in milliseconds. */
+const IDLE = 60_000;
+
 /** What tells an assistant that its sentence was played. */
 const PLAYED = 'recognizer_loop:audio_output_end';
 
@@ -115,6 +118,10 @@ export class Client {
   #question: Error | undefined;
   /** Whether the hub of this connection has not denied it. */
   #mayTellPlayed = true;
+  /** When something arrived last. */
+  #heardAt = 0;
+  /** Ends the connection that was opened last. */
+  #lose = (): void => {};
   /** When a connection became ready last. */
   #readyAt = 0;
   /** How many texts were written to the connection that was opened last. */
@@ -529,7 +536,10 @@ export class Client {
       this.#answers.add(event);
       if (event.text !== '') this.#shown(event.message);
     },
-    finish: (event) => this.#answers.finish(event),
+    finish: (event) => {
+      this.#answers.finish(event);
+      if (event.ending === 'timeout' && event.reply.rawEvent === null) this.#doubt();
+    },
     unsent: (event) => this.#answers.fail(event) || this.#tell(event),
   };
 
@@ -575,6 +585,14 @@ export class Client {
       this.#emit(this.#conversation.begin(event.what.envelope));
     }
   };
+
+  /** A hub behind a broker that has restarted is silent, until it greets whoever it does not know any more. The next question waits for that. */
+  #doubt(): void {
+    const { idle = IDLE } = this.#options.requests?.deadlines ?? {};
+    if (this.#platform.place?.partner !== 'broker' || this.#link.state !== 'ready') return;
+    if (performance.now() - this.#heardAt >= idle) this.#lose();
+    else this.#send({ msg_type: 'ping', payload: {} });
+  }
 
   /** What is shown is played. A skill may wait for that. The request's id stays out: a denial with it would end the answer. */
   #shown({ payload }: HubEvent): void {
@@ -793,6 +811,7 @@ export class Client {
       received: (data) => {
         if (!isOpen()) return;
         isSilent = false;
+        this.#heardAt = performance.now();
         isHeard ||= line.isReady();
         this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
         this.#isWhole = false;
@@ -816,6 +835,7 @@ export class Client {
         input((at) => link.closed(connection, closing, at));
       },
     };
+    this.#lose = () => line.closed({ retryAfter: 0 });
     try {
       transport = this.#platform.open(line);
     } catch (error) {

@@ -429,6 +429,35 @@ for (const [cause, [named, plant, remove = () => {}]] of Object.entries(ASKED)) 
   }
 }
 
+const BROKER = { place: { scheme: 'mqtts', host: 'b', at: 'b:8883', partner: 'broker' } } as const;
+
+test('a hub behind a broker that stays silent costs one question: the next one waits for a new session', async () => {
+  const world = newWorld();
+  const client = world.start({ requests: { deadlines: { idle: 30 } } }, BROKER);
+  await until(() => client.state === 'ready');
+  const deaf = world.hub!;
+  world.isMute = true; // it has restarted, and knows no client
+  assert.is((await client.ask('one')).ending, 'timeout');
+  world.isMute = false;
+  assert.is((await client.ask('two')).ending, 'handled');
+  assert.is.not(world.hub, deaf);
+});
+
+test('a question that ends before a hub behind a broker has had its time ends no session, and asks whether it is there', async () => {
+  const world = newWorld();
+  const client = world.start({}, BROKER);
+  await until(() => client.state === 'ready');
+  const sent: unknown[] = [];
+  client.on(
+    'trace',
+    ({ what }) => 'type' in what && what.type === 'sent' && sent.push(what.envelope.msg_type),
+  );
+  world.isMute = true;
+  assert.is((await client.ask('one', { timeout: 30 })).ending, 'timeout');
+  await until(() => sent.length === 2);
+  assert.equal([sent, world.dials], [['bus', 'ping'], 1]);
+});
+
 test('trusts no key if none was presented', async () => {
   const client = newWorld().start();
   await client.ask('hello');
