@@ -295,7 +295,7 @@ export const REMOTE_ERRORS: { readonly [code in RemoteCode]: ErrorRow } = {
     means: 'the two sides bound a different HELLO or HANDSHAKE',
     todo:
       'Look at what HELLO and HANDSHAKE contain: the client’s JSON library writes some of it differently. ' +
-      '[Serve every client](../guides/hub.md#4-serve-every-client) has the rules.',
+      '[Serve every client](../guides/hub.md#5-serve-every-client) has the rules.',
   },
   'psk-differs': {
     means:

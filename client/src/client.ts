@@ -477,7 +477,7 @@ export class Client {
     close: ({ code }) => this.#close(code),
     store: ({ change }) => {
       const link = this.#link;
-      let failure: unknown;
+      let failure: Error | undefined;
       try {
         const update = this.keyring.update((stored) => {
           if (this.#transport !== undefined) assertSameKey(link.keyring, stored);
@@ -517,17 +517,19 @@ export class Client {
   };
 
   /** Tells the link what is stored now. */
-  #stored(link: ClientLink, failure?: unknown): void {
+  #stored(link: ClientLink, failure?: Error): void {
     if (link !== this.#link) return;
-    let stored: Keyring | undefined;
+    let stored: Keyring | Error;
     try {
-      if (failure === undefined) stored = this.keyring.load();
+      stored = failure ?? this.keyring.load();
     } catch (error) {
-      failure = toError(error);
+      stored = toError(error);
     }
     this.#isStoring = false;
     this.#held?.set('waiting', 0);
-    this.#input((at) => link.stored(failure, at, stored));
+    this.#input((at) =>
+      stored instanceof Error ? link.stored(stored, at) : link.stored(undefined, at, stored),
+    );
   }
 
   /** What is told to those who have asked. The listeners are told the rest. */

@@ -33,7 +33,7 @@ const running = new Set<ChildProcess>();
 
 /** Starts a program, and waits until something can connect to its port. */
 async function start(port: number, program: string, args: string[]): Promise<ChildProcess> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  const child = spawn(program, args, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
   running.add(child);
   child.once('exit', () => running.delete(child));
   child.stdout!.setEncoding('utf8').on('data', (text: string) => {
@@ -119,7 +119,7 @@ const asked = new Map<string, number>();
 
 function talker(accessKey: string, port: number, staticKey = randomBytes(32)): Talker {
   const fresh = createKeyring({ accessKey, staticKey, crypto });
-  let keyring: Keyring = storePsk(fresh, 'hub-1', PSK, { isProvisioned: true });
+  let keyring: Keyring = storePsk(fresh, 'hub.example', PSK, { isProvisioned: true });
   const client = connect({
     identity: parseIdentity({
       ...{ access_key: accessKey, password: 'secret', site_id: 'home' },
@@ -140,7 +140,7 @@ function talker(accessKey: string, port: number, staticKey = randomBytes(32)): T
 async function ask(one: Talker): Promise<void> {
   const { reply } = await one.client.ask('who am I?').catch(() => ({ reply: undefined }));
   if (reply === undefined) return;
-  if (reply.text.split(' ')[1] === one.accessKey) one.answered++;
+  if (reply.text === `Hello ${one.accessKey}, you said: who am I?`) one.answered++;
   else wrong++;
 }
 
@@ -158,10 +158,10 @@ try {
   const { url, child: database } = await startStore();
   const accessKeys = Array.from({ length: count }, (_, i) => `kiosk-${i}`);
   seed(url, [...accessKeys, 'rival', 'late']);
-  const staticKey = hex(randomBytes(32));
-  const program = fileURLToPath(new URL('one-process.js', import.meta.url));
+  writeFileSync(`${folder}/hub.json`, JSON.stringify({ staticKey: hex(randomBytes(32)) }));
+  const program = fileURLToPath(new URL('../../examples/stores/process.mjs', import.meta.url));
   const startHub = (i: number): Promise<ChildProcess> =>
-    start(FIRST + i, process.execPath, [program, store, url, String(FIRST + i), staticKey]);
+    start(FIRST + i, process.execPath, [program, store, url, String(FIRST + i)]);
   const hubs = await Promise.all(Array.from({ length: processes }, (_, i) => startHub(i)));
   const servers = hubs.map((_, i) => `  server hub${i} 127.0.0.1:${FIRST + i} check inter 200 fall 1 rise 1`);
   writeFileSync(
@@ -209,7 +209,7 @@ ${servers.join('\n')}\n`,
     await Promise.all(talking);
   }
 
-  const { openClients } = (await import(`../../examples/stores/${store}.js`)) as {
+  const { openClients } = (await import(`../../examples/stores/${store}.mjs`)) as {
     openClients(url: string): Promise<Required<HubClients>>;
   };
   const [one, other] = [await openClients(url), await openClients(url)];

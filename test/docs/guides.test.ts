@@ -64,6 +64,7 @@ function faultIn(line: string): string | undefined {
   if (/^npm install hub-protocol/.test(line)) return undefined; // package/pages.package.ts installs it
   if (/^(?:node|npx tsx) \w+\.m[jt]s\b/.test(line)) return undefined; // package/pages.package.ts runs it
   if (/^openssl /.test(line)) return undefined; // examples/hub.test.ts runs them
+  if (/^npm install redis$|^node -p |^node process\.mjs redis /.test(line)) return undefined; // tried by hand; evidence/scale/processes runs the last
   if (/^npx esbuild /.test(line)) return undefined; // package/bundlers.package.ts bundles a page with it
   if (/^npx hub-protocol-judge /.test(line)) return undefined; // judge/cli.test.ts has its options
   if (/^(?:(?:pip|hivemind-core|python) |ovos-)/.test(line)) return undefined; // interop/hivemind-guide.interop.ts runs them
