@@ -37,7 +37,7 @@ test('goes on where an earlier search stopped', () => {
 });
 
 test('finds the timers that are not cleared at the end', () => {
-  const { status, stdout } = run('--planted', '--over', 'page', '--choices', '4000');
+  const { status, stdout } = run('--planted', '--over', 'page', '--choices', '8000');
   assert.is(status, 0, stdout);
   assert.match(stdout, /the timer of the pings outlives its socket: .*no timer is set/);
 });

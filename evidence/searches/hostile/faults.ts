@@ -61,7 +61,11 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     'socket.bufferedAmount >= waited + written)',
     'socket.bufferedAmount > 1e9)',
   ]),
-  fault('MQTT', 'the timer of the pings outlives its connection', [MQTT, 'clearInterval(pings);', '']),
+  fault('MQTT', 'the timer of the pings outlives its connection', [
+    MQTT,
+    'clearInterval(pings);\n        if (',
+    'if (',
+  ]),
   fault('MQTT', 'a broker that answers no ping is kept', [
     MQTT,
     'keepalive: Math.ceil(pingEvery / 2000),',
