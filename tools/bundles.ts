@@ -246,7 +246,7 @@ const libraryForDevices: Plugin = {
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
     onLoad({ filter: /\/src\/wire\/engine-json\.ts$/ }, () => ({
-      contents: 'export function parseByEngine() {}',
+      contents: 'export function parseByEngine() {} export function isNoObject() {}',
     }));
     onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
   },

@@ -89,6 +89,12 @@ const PLAYED = 'recognizer_loop:audio_output_end';
 /** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
 const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused'];
 
+/** The length of an id, in bytes. */
+const ID = 16;
+/** Random bytes for ids, and the function that has made them: one call for many ids. */
+const POOL = 64 * ID;
+let pool: { readonly from: Platform['randomBytes']; readonly bytes: Uint8Array; at: number } | undefined;
+
 /** A client that stays connected until `end` is called. `connect` returns it. */
 export class Client {
   /** The store of the keyring: to read its pins, or to change them. */
@@ -702,7 +708,12 @@ export class Client {
   }
 
   #newId(): string {
-    return this.#platform.randomBytes(16).join('.');
+    const { randomBytes } = this.#platform;
+    if (pool?.from !== randomBytes || pool.at === POOL)
+      pool = { from: randomBytes, bytes: randomBytes(POOL), at: 0 };
+    const { bytes, at } = pool;
+    pool.at = at + ID;
+    return bytes.subarray(at, pool.at).join('.');
   }
 
   #sentenceFor(error: Error): string {

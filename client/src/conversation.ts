@@ -35,6 +35,8 @@ const STATE = [
   'context',
 ] as const;
 
+const NO_STATE = canonicalJson({});
+
 /** The longest message of the hub of which a state is kept. */
 const LONGEST_STATE = 65_536;
 
@@ -127,7 +129,10 @@ export class Conversation {
     const session = sessionOf(event.payload);
     const state = STATE.filter((name) => session[name] !== undefined).map((name) => [name, session[name]]);
     this.#forget(event.sessionId);
-    this.#states.set(event.sessionId, canonicalJson(Object.fromEntries(state)));
+    this.#states.set(
+      event.sessionId,
+      state.length === 0 ? NO_STATE : canonicalJson(Object.fromEntries(state)),
+    );
     this.#held.add('states', this.#costOf(event.sessionId));
     for (const oldest of this.#states.keys()) {
       if (this.#held.total <= this.#most) break;

@@ -4,7 +4,7 @@
  */
 import { type Json, parseJson, RemoteError } from 'hub-protocol';
 
-/** A shorter message is not counted: it becomes a few MiB at most. */
+/** A shorter message is not counted: it becomes a few MiB at most. Nor is one that is shorter than what it may have. */
 const SHORT = 65_536;
 
 const QUOTATION_MARK = 0x22;
@@ -43,7 +43,8 @@ export function readOnce(text: string, maxValues: number): Reading {
  * @returns `undefined` if a message may be read
  */
 export function tooManyValues(text: string, maxValues: number): TooManyValues | undefined {
-  if (text.length < SHORT || lengthOutside(text) <= maxValues) return undefined;
+  const { length } = text;
+  if (length < SHORT || length <= maxValues || lengthOutside(text) <= maxValues) return undefined;
   return { type: 'dropped', kind: 'json', bytes: utf8Length(text), reason: 'too-many-values' };
 }
 
@@ -93,7 +94,8 @@ export function lengthOutsideStrings(json: Uint8Array): number {
 
 /** Whether a binary message has too many values: JSON, unless its type is that of bytes such as speech. */
 export function hasTooManyValues(message: Uint8Array, maxValues: number): boolean {
-  return message.length >= SHORT && !isOfBytes(message) && lengthOutsideStrings(message) > maxValues;
+  if (message.length < SHORT || message.length <= maxValues || isOfBytes(message)) return false;
+  return lengthOutsideStrings(message) > maxValues;
 }
 
 const BIN = 12;

@@ -13,7 +13,7 @@ import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import type { Pattern } from '../noise/patterns.ts';
 import { opaque } from '../opaque.ts';
-import { parseByEngine } from '../wire/engine-json.ts';
+import { isNoObject, parseByEngine } from '../wire/engine-json.ts';
 import { parseEnvelope } from '../wire/envelope.ts';
 import { FrameJoiner, type Reassembled } from '../wire/frame-joiner.ts';
 import type { Json } from '../wire/json.ts';
@@ -196,7 +196,7 @@ export class Channel<State extends string, Event extends { readonly type: string
 
   private takeSealed(data: string | Uint8Array, { receiving }: Pick<SessionKeys, 'receiving'>): void {
     // Over MQTT cleartext arrives as bytes too: if the bytes are an envelope, they were never sealed.
-    if (typeof data === 'string' || mayBeJson(data)) {
+    if (typeof data === 'string' || (mayBeJson(data) && !isNoObject(data))) {
       const input = lateInputOf(data);
       if (input !== undefined && isLateRepeat(input, typeof data === 'string')) return;
       if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();

@@ -54,6 +54,22 @@ export function parseByEngine(json: string | Uint8Array): Json | undefined {
   return restoring.members === members ? value : undefined;
 }
 
+/**
+ * Whether bytes are certainly no JSON object, which starts with a brace and a key or another brace: a sealed message that starts like
+ * one by chance costs no error then. Files for devices have no room for this.
+ */
+export function isNoObject(bytes: Uint8Array): boolean {
+  const brace = spaceEnd(bytes, 0);
+  const next = bytes[spaceEnd(bytes, brace + 1)];
+  return bytes[brace] !== OPEN_BRACE || (next !== QUOTATION_MARK && next !== CLOSE_BRACE);
+}
+
+function spaceEnd(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
+  return at;
+}
+
 /** What JSON is outside of its strings, if it is JSON. */
 interface Outline {
   /** How many members its objects have: as many as there are colons. Of two equal keys the engine keeps one. */

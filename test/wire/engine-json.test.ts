@@ -1,6 +1,7 @@
 /** JSON by the engine's JSON.parse and a proof, and by the library's own reader: the same value, or the same error. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { isNoObject } from '../../src/wire/engine-json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { withoutEngine } from '../world/both-ways.ts';
@@ -104,6 +105,14 @@ test('the two readers agree about generated and damaged texts', () => {
     }),
     { numRuns: 5000 },
   );
+});
+
+test('bytes are certainly no object unless a key or a brace follows the first brace', () => {
+  const isNone = (text: string): boolean => isNoObject(new Uint8Array(Buffer.from(text)));
+  for (const text of ['{}', ' \t\r\n{}', '{ \t\r\n}', '{"', ' { "a":1}'])
+    assert.is(isNone(text), false, text);
+  for (const text of ['', ' ', '{', '{ ', '{a', '{\u0000}', '[{}]', '"{}', '}{}'])
+    assert.is(isNone(text), true, text);
 });
 
 test('the engine’s JSON.parse reads an ordinary message', () => {
