@@ -8,7 +8,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { readVectorFile, vectorFiles } from '../../judge/src/vectors.ts';
 import { publishedManifest, publishedReadme } from '../../tools/pack.ts';
-import { PACKAGES } from '../../tools/parts.ts';
+import { manifestOf, PACKAGES } from '../../tools/parts.ts';
 import { addressProblems, sums, versionProblems } from '../../tools/release.ts';
 import { sha256, vectorsArchive } from '../../tools/vectors-archive.ts';
 
@@ -46,11 +46,14 @@ test('a version is not ready without the project’s addresses, which one file s
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-test('a release without the project’s addresses is refused, with what a person has to do first', () => {
-  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tools/release.ts'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
+// With the addresses, this would be a release.
+if (addressProblems(manifestOf('.')).length > 0) {
+  test('a release without the project’s addresses is refused, with what a person has to do first', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'tools/release.ts'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    });
+}
   assert.is(status, 1);
   assert.match(stderr, /no "repository"[\s\S]*1\. Create[\s\S]*2\. Fill in package\.json/);
 });
