@@ -128,6 +128,31 @@ test('a line interrupts the answer to the last, Ctrl+C interrupts an answer, and
   assert.equal(heard, ['count', 'stop', 'mycroft.stop']);
 });
 
+test('lines that are pasted together are asked one after the other, and none interrupts another', async () => {
+  const heard: unknown[] = [];
+  const there = await playHub('hub-1', (event, say) => {
+    if (event.type !== 'message' || event.kind !== 'json') return;
+    const [text] = JSON.parse(event.text).payload.data.utterances ?? [];
+    if (text === undefined) return;
+    heard.push(text);
+    setTimeout(() => {
+      say('speak', { utterance: `On ${text} …` });
+      say('ovos.utterance.handled', {});
+    }, 50);
+  });
+  const { code, stdout } = await runOnTerminal(
+    ['chat', there, '--allow-plaintext', '--json'],
+    [
+      ['connected', 'one\rtwo\rthree\r'],
+      ['On three …', '\u0004'],
+    ],
+  );
+  assert.is(code, 0, stdout);
+  assert.equal(heard, ['one', 'two', 'three']);
+  assert.equal(stdout.match(/"ending": ?"\w+"/g)?.length, 3, stdout);
+  assert.not.match(stdout, 'interrupted');
+});
+
 test('chat draws no prompt after Enter and Ctrl+D', async () => {
   const { code, stdout } = await runOnTerminal(['chat', identity], [['connected', '\r\u0004']]);
   assert.is(code, 0);

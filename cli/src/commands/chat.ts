@@ -37,6 +37,9 @@ ${FILES}`,
 /** How long a question waits for a connection, in milliseconds, and for as long again after a derivation. */
 const LONGEST_WAIT = 15_000;
 
+/** A line that comes so soon after the last is pasted with it, and waits for its turn. In milliseconds. */
+const PASTED = 30;
+
 async function chat(args: Arguments): Promise<Result> {
   const { stdin: input, stdout: output, stderr } = process;
   const isTerminal = input.isTTY && output.isTTY;
@@ -113,7 +116,7 @@ async function chat(args: Arguments): Promise<Result> {
   };
   const answers: (Shown & { question: string })[] = [];
   let isAnyUnanswered = false;
-  const ask = async (question: string): Promise<void> => {
+  const ask = async (question: string, interrupt: boolean): Promise<void> => {
     const waiting = new AbortController();
     const late = setTimeout(() => {
       if (isDeriving() || isDeciding()) late.refresh();
@@ -124,7 +127,7 @@ async function chat(args: Arguments): Promise<Result> {
     timer = late;
     asking++;
     const answer: Shown = await client
-      .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST, interrupt: isTerminal })
+      .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST, interrupt })
       .then(shownOf, ({ tell: message }: AskError) => ({
         ending: 'closed',
         text: '',
@@ -141,13 +144,16 @@ async function chat(args: Arguments): Promise<Result> {
     if (args.flag('json')) answers.push({ question, ...answer });
   };
   prompt();
+  let typedAt = -Infinity;
   for await (const line of terminal) {
+    const isPasted = performance.now() - typedAt < PASTED;
+    typedAt = performance.now();
     const question = line.trim();
     if (question === '') {
       prompt();
       continue;
     }
-    const asked = ask(question);
+    const asked = ask(question, isTerminal && !isPasted);
     if (!isTerminal) await asked; // a person may interrupt the answer
     if (isOver) break;
   }
