@@ -21,6 +21,7 @@ import { BROWSER_PROGRAM, SINGLE_FILE_PROGRAM } from './readme.ts';
 const test = suite('in browsers');
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const PAGE = 'test/browser/client-page.js';
+const KEYRING = 'examples/keyring-in-indexeddb.js'; // which the page imports
 const WORKER = 'node_modules/hub-protocol-client/dist/derive-worker-in-browser.js';
 
 /** The bundlers: each writes what it builds to a folder. */
@@ -75,7 +76,7 @@ const folder = emptyFolder('bundled');
 
 test.before(async () => {
   await install(folder, 'hub-protocol', 'hub-protocol-client');
-  cpSync(join(root, PAGE), join(folder, PAGE), { recursive: true });
+  for (const file of [PAGE, KEYRING]) cpSync(join(root, file), join(folder, file), { recursive: true });
   for (const [name, bundle] of Object.entries(BUNDLERS)) {
     const outdir = join(folder, `by-${name}`);
     await bundle(folder, outdir);
