@@ -53,28 +53,31 @@ export interface Holder {
 
 /** What one connection holds. */
 export class Entry {
-  readonly #amounts = new Map<Holding, number>();
-  readonly #changed: (by: number) => void;
+  readonly #account: Account;
+  readonly #amounts: { [what in Holding]?: number } = {};
+  readonly party: Party;
   readonly holder: Holder;
   /** In bytes. */
   total = 0;
 
-  constructor(holder: Holder, changed: (by: number) => void) {
+  constructor(account: Account, party: Party, holder: Holder) {
+    this.#account = account;
+    this.party = party;
     this.holder = holder;
-    this.#changed = changed;
   }
 
   /** @param bytes - what is held of it now */
   set(what: Holding, bytes: number): void {
-    const by = bytes - (this.#amounts.get(what) ?? 0);
-    this.#amounts.set(what, bytes);
+    const by = bytes - (this.#amounts[what] ?? 0);
+    if (by === 0) return;
+    this.#amounts[what] = bytes;
     this.total += by;
-    this.#changed(by);
+    this.#account.change(this, by);
   }
 
   /** @param bytes - what is held of it in addition, or less */
   add(what: Holding, bytes: number): void {
-    this.set(what, (this.#amounts.get(what) ?? 0) + bytes);
+    this.set(what, (this.#amounts[what] ?? 0) + bytes);
   }
 }
 
@@ -102,14 +105,18 @@ export class Account {
   open(key: string | undefined, holder: Holder): Entry {
     const party = this.#parties.get(key) ?? { entries: new Set(), total: 0 };
     this.#parties.set(key, party);
-    const entry = new Entry(holder, (by) => {
-      if (!party.entries.has(entry)) return;
-      party.total += by;
-      this.total += by;
-      if (by > 0 && this.total > this.#maxMemory && !this.#isRelieving) this.#relieve();
-    });
+    const entry = new Entry(this, party, holder);
     party.entries.add(entry);
     return entry;
+  }
+
+  /** An entry holds more, or less. One that is closed does not count. */
+  change(entry: Entry, by: number): void {
+    const { party } = entry;
+    if (!party.entries.has(entry)) return;
+    party.total += by;
+    this.total += by;
+    if (by > 0 && this.total > this.#maxMemory && !this.#isRelieving) this.#relieve();
   }
 
   /** A connection has ended, and holds nothing any more. */
