@@ -6,6 +6,8 @@
  * A sentence that starts with the quoted name of an argument keeps the name on devices: `bad-argument: crypto`. If the name
  * varies, it is the first parameter.
  */
+
+import { damageIn } from './damage.ts';
 import { type EndingCode, type LocalCode, LocalError, type RemoteCode, RemoteError } from './errors.ts';
 
 /** The meaning of a code, and the advice for it. */
@@ -670,11 +672,8 @@ export const connectionEnded = (): LocalError =>
 
 // Identities
 
-export const identityNotJson = (): LocalError =>
-  new LocalError(
-    'identity-not-json',
-    'the identity is not JSON in UTF-8, or has a key twice: is the file complete?',
-  );
+export const identityNotJson = (input: unknown): LocalError =>
+  new LocalError('identity-not-json', `the identity ${damageIn(input)}`);
 export const identityNotAnObject = (kind: string): LocalError =>
   new LocalError(
     'identity-not-an-object',
@@ -693,10 +692,10 @@ export const badField = (name: string, what: string): LocalError =>
 
 // Keyrings
 
-export const keyringNotJson = (): LocalError =>
+export const keyringNotJson = (input: unknown, isJson: boolean): LocalError =>
   new LocalError(
     'keyring-not-json',
-    'the keyring is not a JSON object in UTF-8: perhaps it was not written completely. Restore it',
+    `the keyring ${isJson ? 'is not a JSON object' : damageIn(input)}: restore it from a copy`,
   );
 export const keyringVersion = (version: number): LocalError =>
   new LocalError(

@@ -26,13 +26,25 @@ export function addressOf(
     assertAddress(endpoint.url);
     return endpoint;
   } catch (error) {
-    if ((error as LocalError).code !== 'no-endpoint') throw error;
+    const { code } = error as LocalError;
+    if (code === 'bad-endpoint' && hasZone(identity)) {
+      throw new LocalError(
+        'bad-endpoint',
+        'the identity’s address has an IPv6 address with a zone (%), which is not supported: use an address without one, or a name',
+      );
+    }
+    if (code !== 'no-endpoint') throw error;
     const other = selectEndpoint(identity, { allowPlaintext: true }).protocol; // throws the same error if there is none
     throw new LocalError(
       'unsupported-protocol',
       `the identity has an address for ${other}, but none for ${protocol}: import connect from ${ENTRIES[other]}`,
     );
   }
+}
+
+function hasZone({ defaultMaster, dataPlaneEndpoints, mqtt }: Identity): boolean {
+  const { wss, https } = dataPlaneEndpoints;
+  return [defaultMaster, wss, https, mqtt?.endpoint].some((address) => /\[[^\]]*%/.test(address ?? ''));
 }
 
 /**

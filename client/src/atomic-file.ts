@@ -1,6 +1,6 @@
 /** Writes files that only their owner can read, either completely or not at all. */
 import type { Dirent } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 // Imports would take longer: for them, Node.js reads all that a module exports, and so loads fs/promises and WebCrypto.
 const crypto = process.getBuiltinModule('node:crypto');
@@ -10,7 +10,8 @@ const fs = process.getBuiltinModule('node:fs');
 export class NotPrivate extends Error {}
 
 const OTHERS = 0o077; // the permissions of group and others
-const HAS_MODES = process.platform !== 'win32';
+const IS_WINDOWS = process.platform === 'win32';
+const HAS_MODES = !IS_WINDOWS;
 
 /**
  * Writes a file with mode 0600. A draft is written next to it first, and replaces it when all of it is on the disk. A full
@@ -53,7 +54,7 @@ export function replaceFile(path: string, before: string | undefined, text: stri
     isLocked = true;
     const there = fs.lstatSync(path, { throwIfNoEntry: false });
     if ((there && fs.readFileSync(path, 'utf8')) !== before) return false;
-    fs.renameSync(join(lock, name), path);
+    renameFile(join(lock, name), path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return false; // another program has removed the draft
     throw error;
@@ -63,6 +64,19 @@ export function replaceFile(path: string, before: string | undefined, text: stri
   }
   syncFolder(dirname(path));
   return true;
+}
+
+/** The file that a path leads to, through symbolic links, also if it does not exist yet: the link then keeps its target. */
+export function targetOf(path: string): string {
+  let target = path;
+  for (let links = 0; links < MOST_LINKS; links++) {
+    try {
+      target = resolve(dirname(target), fs.readlinkSync(target));
+    } catch {
+      return target; // it is no link
+    }
+  }
+  return target;
 }
 
 /**
@@ -127,6 +141,8 @@ function lockOf(path: string): string {
   return join(dirname(path), `.hub-protocol-${basename(path)}.lock`);
 }
 
+/** As in Linux. */
+const MOST_LINKS = 40;
 const DRAFT = '.draft-';
 const ATTEMPTS = 100;
 const BETWEEN = 10; // milliseconds
@@ -138,12 +154,35 @@ function takeLock(own: string, lock: string, path: string): void {
       fs.renameSync(own, lock);
       return;
     } catch (error) {
-      if (codeOf(error) === 'ENOTDIR') throw notALock(lock);
-      if (codeOf(error) !== 'ENOTEMPTY' && codeOf(error) !== 'EEXIST') throw error;
+      const code = codeOf(error)!;
+      if (code === 'ENOTDIR') throw notALock(lock);
+      const mayPass = ['ENOTEMPTY', 'EEXIST'].includes(code) || (isPassing(code) && attempt < 3 * ATTEMPTS);
+      if (!mayPass) throw error;
     }
     // The lock is held for less than a millisecond, so its program was killed.
     if (attempt % ATTEMPTS === 0) breakLock(lock, path);
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN);
+    else sleep();
+  }
+}
+
+function sleep(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, BETWEEN);
+}
+
+/** On Windows a folder takes no place of another, and scanners of viruses hold new files for a moment. */
+function isPassing(code: string): boolean {
+  return IS_WINDOWS && ['EPERM', 'EACCES', 'EBUSY'].includes(code);
+}
+
+function renameFile(from: string, to: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      fs.renameSync(from, to);
+      return;
+    } catch (error) {
+      if (!isPassing(codeOf(error)!) || attempt === ATTEMPTS) throw error;
+      sleep();
+    }
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import { createKeyring, type Keyring, LocalError, parseKeyring, serializeKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { makePrivate, NotPrivate, removeDrafts, replaceFile } from './atomic-file.ts';
+import { makePrivate, NotPrivate, removeDrafts, replaceFile, targetOf } from './atomic-file.ts';
 import type { KeyringStore } from './options.ts';
 
 const fs = process.getBuiltinModule('node:fs'); // as in atomic-file.ts
@@ -32,12 +32,14 @@ export class KeyringFile implements KeyringStore {
    * @throws LocalError `keyring-…` if the keyring cannot be read or stored
    */
   constructor(path: string, accessKey: string) {
-    this.#path = path;
+    if (path === '')
+      throw new LocalError('bad-argument', '"keyring" expected the path of a file, not an empty string');
+    this.#path = targetOf(path);
     this.#accessKey = accessKey;
-    removeDrafts(path);
-    const isNew = !fs.existsSync(path);
+    removeDrafts(this.#path);
+    const isNew = !fs.existsSync(this.#path);
     if (isNew) this.#create();
-    makePrivate(path);
+    makePrivate(this.#path);
     const { pins, psks } = this.load();
     if (!isNew && (pins.length === 0 || psks.length === 0)) this.#replace(this.#text, this.#text!);
   }
@@ -49,7 +51,7 @@ export class KeyringFile implements KeyringStore {
    */
   load(): Keyring {
     const text = trying('keyring-not-readable', () => fs.readFileSync(this.#path, 'utf8'));
-    if (text !== this.#text) this.#keyring = parseKeyring(text, this.#accessKey);
+    if (text !== this.#text) this.#keyring = parseKeyring(text.replace(/^\uFEFF/, ''), this.#accessKey);
     this.#text = text;
     return this.#keyring;
   }
@@ -91,12 +93,18 @@ type Code = 'keyring-not-readable' | 'keyring-not-writable';
 
 const NOT_ITS_OWNER = 'this user has no right to that. Change the owner of the folder and of what is in it';
 
+const FAILING = 'the disk fails. Copy what is on it, and replace it';
+
 /** What is wrong with the place of a keyring, and what to do, by the code of the system. */
 const FAULTS: { readonly [code in Code]: { readonly [systemCode: string]: string } } = {
   'keyring-not-readable': {
     ENOENT: 'the file is gone. Restore it from a copy',
     EISDIR: 'its path is that of a folder. Name a file in it',
     EACCES: NOT_ITS_OWNER,
+    EPERM: NOT_ITS_OWNER,
+    ELOOP: 'its symbolic links lead in a circle. Name the file itself',
+    ESTALE: 'the network share was lost. Mount it again',
+    EIO: FAILING,
   },
   'keyring-not-writable': {
     ENOENT: 'its folder does not exist. Make it, or pass the whole path: ~ stands for no folder here',
@@ -106,6 +114,12 @@ const FAULTS: { readonly [code in Code]: { readonly [systemCode: string]: string
     EROFS: 'its disk is read-only. Choose a place on another disk',
     EBUSY: 'its file is mounted, so it cannot be replaced. Mount its folder instead',
     ENOSPC: 'the disk is full. Make room on it',
+    EDQUOT: 'the quota of this user is used up. Make room, or ask for more',
+    ENAMETOOLONG: 'its name is too long: a few characters are added to it. Choose a shorter one',
+    EMFILE: 'this program has too many open files. Raise their limit (ulimit -n), or close some',
+    ELOOP: 'its symbolic links lead in a circle. Name the file itself',
+    ESTALE: 'the network share was lost. Mount it again',
+    EIO: FAILING,
   },
 };
 

@@ -18,7 +18,7 @@ const CEILINGS: { readonly [name: string]: number } = {
   'hub-protocol.js': 17_300,
   'hub-protocol.core.js': 11_970,
   'hub-protocol.link.js': 21_590,
-  'hub-protocol.identity.js': 9_580,
+  'hub-protocol.identity.js': 9_582,
   'hub-protocol.requests.js': 8_730,
   'hub-protocol.binary.js': 4_880,
   'line.cjs': 1_000,

@@ -78,7 +78,7 @@ function parse(input: string | Uint8Array): unknown {
     return value instanceof JsonNumber ? value.valueOf() : value;
   } catch (error) {
     assertNotFull(error);
-    throw errors.identityNotJson();
+    throw errors.identityNotJson(input);
   }
 }
 

@@ -93,7 +93,8 @@ export class IssuedFields {
   /** An integer from `least` to `most`, or its decimal digits as a string without a leading zero. */
   integer(names: Names, least: number, most: number): number | undefined {
     const value = this.value(names);
-    const number = typeof value === 'string' && String(Number(value)) === value ? Number(value) : value;
+    const number =
+      typeof value === 'string' && String(Number(value)) === value.trim() ? Number(value) : value;
     const isInteger = typeof number === 'number' && Math.floor(number) === number;
     return isInteger && number >= least && number <= most ? number : this.unread(names, value);
   }

@@ -145,7 +145,7 @@ function parseObject(input: string | Uint8Array): JsonObject {
     if (!(error instanceof RemoteError)) throw error;
   }
   if (isJsonObject(value)) return value;
-  throw errors.keyringNotJson();
+  throw errors.keyringNotJson(input, value !== undefined);
 }
 
 function hasOnly(fields: JsonObject, names: string[]): boolean {

@@ -124,7 +124,7 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   ],
   [
     'chat D/text',
-    'D/text: the identity is not JSON in UTF-8, or has a key twice: is the file complete? (identity-not-json)',
+    'D/text: the identity is not JSON: it does not begin with { (identity-not-json)',
   ],
   [
     'chat D/plain',

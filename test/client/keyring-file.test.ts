@@ -503,7 +503,7 @@ test('a keyring that was damaged is an error each time it is read or changed, an
   const file = new KeyringFile(path, ACCESS_KEY);
   writeFileSync(path, 'damaged');
   for (const use of [() => file.load(), () => file.update(pin('hub-1')), () => file.load()]) {
-    assert.throws(use, /not a JSON object/);
+    assert.throws(use, /the keyring is not JSON: it does not begin with \{: restore it/);
   }
   assert.is(readFileSync(path, 'utf8'), 'damaged');
 });
@@ -571,7 +571,13 @@ const PLACES: readonly [what: string, others: object, sentence: RegExp][] = [
   ['a read-only disk', { mkdtempSync: failing('EROFS') }, /stored \(EROFS\): its disk is read-only/],
   ['a mounted file', { renameSync: failing('EBUSY') }, /stored \(EBUSY\): its file is mounted/],
   ['a folder of another user', { mkdtempSync: failing('EACCES') }, /\(EACCES\): this user has no right/],
-  ['a fault without a name', { mkdtempSync: failing('EIO') }, /\(EIO\): ask who looks after this machine/],
+  ['a disk that fails', { mkdtempSync: failing('EIO') }, /\(EIO\): the disk fails/],
+  ['a user whose quota is used up', { mkdtempSync: failing('EDQUOT') }, /\(EDQUOT\): the quota/],
+  [
+    'a fault without a name',
+    { mkdtempSync: failing('EXDEV') },
+    /\(EXDEV\): ask who looks after this machine/,
+  ],
 ];
 
 for (const [what, others, sentence] of PLACES) {
@@ -633,7 +639,7 @@ test('neither a planted file is overwritten nor a link followed', () => {
   const other = `${path}.other`;
   writeFileSync(other, 'stays', { mode: 0o666 });
   symlinkSync(other, path);
-  assert.throws(() => new KeyringFile(path, ACCESS_KEY), /not a JSON object/); // what the link leads to is no keyring
+  assert.throws(() => new KeyringFile(path, ACCESS_KEY), /is not JSON/); // what the link leads to is no keyring
   writeFileAtomically(path, 'replaced', true);
   assert.is(readFileSync(other, 'utf8'), 'stays');
   assert.is(statSync(path).mode & 0o777, 0o600);
@@ -646,6 +652,61 @@ test('a file is not replaced unless the caller allows it', () => {
   assert.is(readFileSync(path, 'utf8'), 'first');
   writeFileAtomically(path, 'second', true);
   assert.is(readFileSync(path, 'utf8'), 'second');
+  assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
+});
+
+test('a symbolic link to a keyring stays, and leads to the new one, also if there was none', () => {
+  const path = newPath();
+  const link = join(newPath(), '..', 'link.json');
+  symlinkSync(path, link);
+  new KeyringFile(link, ACCESS_KEY).update(pin('hub-1'));
+  assert.ok(fs.lstatSync(link).isSymbolicLink());
+  assert.ok(!fs.lstatSync(path).isSymbolicLink());
+  assert.is(new KeyringFile(path, ACCESS_KEY).load().pins.length, 1);
+});
+
+test('symbolic links in a circle, and a path that is empty, are told in words', () => {
+  const path = newPath();
+  symlinkSync(path, path);
+  assert.throws(() => new KeyringFile(path, ACCESS_KEY), /\(ELOOP\): its symbolic links lead in a circle/);
+  assert.throws(() => new KeyringFile('', ACCESS_KEY), /"keyring" expected the path of a file/);
+});
+
+test('a keyring with a byte order mark is read', () => {
+  const path = newPath();
+  new KeyringFile(path, ACCESS_KEY).update(pin('hub-1'));
+  writeFileSync(path, `\uFEFF${readFileSync(path, 'utf8')}`);
+  new KeyringFile(path, ACCESS_KEY).update(pin('hub-2'));
+  assert.is(new KeyringFile(path, ACCESS_KEY).load().pins.length, 2);
+});
+
+test('on Windows, a file that something else holds for a moment is waited for, and one that is held for good is told', () => {
+  const path = newPath();
+  const program = `
+    const fs = process.getBuiltinModule('node:fs');
+    Object.defineProperty(process, 'platform', { value: 'win32' });
+    const rename = fs.renameSync;
+    let count = 0;
+    let failures = 3;
+    fs.renameSync = (from, to) => {
+      count++;
+      if (failures-- > 0) throw Object.assign(new Error(), { code: ['EPERM', 'EBUSY', 'EACCES'][count % 3] });
+      rename(from, to);
+    };
+    const { replaceFile } = await import(${JSON.stringify(new URL('../../client/dist/atomic-file.js', import.meta.url).href)});
+    const path = ${JSON.stringify(path)};
+    const isReplaced = [replaceFile(path, undefined, 'a')];
+    fs.renameSync = (from, to) => {
+      if (to === path) throw Object.assign(new Error(), { code: 'EBUSY' });
+      rename(from, to);
+    };
+    try { replaceFile(path, 'a', 'b'); } catch ({ code }) { isReplaced.push(code); }
+    console.log(JSON.stringify([isReplaced, count, fs.readFileSync(path, 'utf8')]));
+  `;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
+  assert.equal(JSON.parse(stdout), [[true, 'EBUSY'], 5, 'a']);
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
 });
 

@@ -94,6 +94,18 @@ for (const [name, connect, options] of ENTRIES) {
   });
 }
 
+const IN_A_ZONE = parseIdentity(issuedWith('[fe80::1%25eth0]'));
+
+for (const [name, connect, options] of ENTRIES) {
+  test(`${name} says that the zone of an IPv6 address is not supported`, () => {
+    assert.throws(
+      () => connect({ ...options, identity: IN_A_ZONE } as never),
+      ({ code, message }: { code: string; message: string }) =>
+        code === 'bad-endpoint' && /zone \(%\)/.test(message),
+    );
+  });
+}
+
 const BAD_HOST = parseIdentity(issuedWith('300.1.1.1'));
 
 for (const [name, connect, options] of ENTRIES) {
@@ -479,8 +491,8 @@ test('every event, and every field of one, has a docstring in the published type
   };
   for (const { declaration } of body as unknown as Node[]) {
     const name: string | undefined = declaration?.id?.value;
-    if (declaration?.type === 'TsTypeAliasDeclaration' && name === 'ClientEvent') {
-      walk(declaration.typeAnnotation, name);
+    if (declaration?.type === 'TsTypeAliasDeclaration' && ['ClientEvent', 'AskEvent'].includes(name!)) {
+      walk(declaration.typeAnnotation, name!);
     } else if (declaration?.type === 'TsInterfaceDeclaration' && /(?:Event|Answer|AskError)$/.test(name!)) {
       visit(declaration.body.body, declaration.body.span.start, name!);
     }

@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { LocalCode } from '../../src/errors.ts';
+import type { LocalCode, LocalError } from '../../src/errors.ts';
 import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
@@ -114,7 +114,7 @@ test('reads a flag from a word, and a number from its digits, and nothing else',
     }
   for (const wss of [' on', 'maybe', 2, ''])
     assert.is(identityOf({ protocols: { wss } }).protocols.wss, true);
-  for (const default_port of [443, '443']) assert.is(identityOf({ default_port }).defaultPort, 443);
+  for (const default_port of [443, '443', ' 443\n']) assert.is(identityOf({ default_port }).defaultPort, 443);
   for (const default_port of [443.5, '0443', '443x', 0, 65_536, true])
     assert.is(identityOf({ default_port }).defaultPort, 5679, `${default_port}`);
 });
@@ -128,6 +128,78 @@ test('shows no value in an error', () => {
     }
     assert.is(error.cause, undefined);
   }
+});
+
+// A damaged identity, in the forms that people have: the error says what and where, and shows no value.
+const TEXT = '{\n  "access_key": "kiosk-7",\n  "password": "correct horse"\n}\n';
+const UTF16 = new Uint8Array([0xff, 0xfe, ...Array.from(TEXT).flatMap((char) => [char.charCodeAt(0), 0])]);
+const BYTES = new TextEncoder().encode(TEXT);
+const asText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const put = (part: string, other: string): string => TEXT.replace(part, other);
+
+const FORMS: readonly (readonly [string | Uint8Array, string])[] = [
+  ['', 'is empty'],
+  [' \n', 'is empty'],
+  [new Uint8Array(300), 'has nothing but zeros, as files have after the power was lost'],
+  ['\0'.repeat(300), 'has nothing but zeros, as files have after the power was lost'],
+  [UTF16, 'is UTF-16: save it as UTF-8'],
+  [asText(UTF16), 'is UTF-16: save it as UTF-8'],
+  [UTF16.subarray(2), 'is UTF-16: save it as UTF-8'],
+  ['-----BEGIN CERTIFICATE-----\n', 'is a certificate or a key in PEM: is this the right file?'],
+  ['<!DOCTYPE html>', 'is HTML or XML: is this the right file?'],
+  ['access_key: kiosk-7\n', 'is not JSON, but looks like YAML or a list of variables'],
+  ['ACCESS_KEY=kiosk-7\n', 'is not JSON, but looks like YAML or a list of variables'],
+  ['correct horse', 'is not JSON: it does not begin with {'],
+  [TEXT.slice(0, 40), 'ends too early, at line 3, column 12'],
+  [TEXT.slice(0, 50), 'ends too early, at line 3, column 22'],
+  [TEXT.slice(0, 27), 'ends too early, at line 2, column 26'],
+  [
+    `${TEXT.slice(0, 40)}${'\0'.repeat(9)}`,
+    'has zeros, as files have after the power was lost, at line 3, column 12',
+  ],
+  [
+    `${TEXT.slice(0, 50)}${'\0'.repeat(9)}`,
+    'has zeros, as files have after the power was lost, at line 3, column 22',
+  ],
+  [`${TEXT}${'\0'.repeat(9)}`, 'has zeros, as files have after the power was lost, at line 5, column 1'],
+  [put('horse"', 'horse",'), 'has a comma too many, or lacks a value, at line 4, column 1'],
+  [put('7",', '7"'), 'lacks a comma or a colon, at line 3, column 3'],
+  [put('"password":', '"password"'), 'lacks a comma or a colon, at line 3, column 14'],
+  [TEXT.replace(/"/g, "'"), 'has other quotes than ", at line 2, column 3'],
+  [TEXT.replace(/"/g, '\u201c'), 'has other quotes than ", at line 2, column 3'],
+  [put('{', '{ // mine'), 'has a comment, which JSON does not know, at line 1, column 3'],
+  [put('"password"', 'password'), 'has a word without quotes, at line 3, column 3'],
+  [put('"correct horse"', '*'), 'has a character that cannot be there, at line 3, column 15'],
+  [put('correct', 'corr\nect'), 'has a line break or a tab inside of quotes, at line 3, column 20'],
+  [put('correct', 'C:\\Users'), 'has a single backslash: write two, at line 3, column 18'],
+  [put('password', 'access_key'), 'has the key "access_key" twice, at line 3, column 3'],
+  ['{"a b":1,"a b":2}', 'has the key of this place twice, at line 1, column 10'],
+  [`${TEXT}{}`, 'goes on after its end, at line 5, column 1'],
+  ['['.repeat(300), 'is nested too deeply, at line 1, column 202'],
+  ['{"a":[1,true,{},[]],"a":0}', 'has the key "a" twice, at line 1, column 21'],
+  [
+    new Uint8Array([...BYTES.subarray(0, 20), 0xff, ...BYTES.subarray(20)]),
+    'is not JSON in UTF-8, at line 5, column 1',
+  ],
+];
+
+for (const [input, what] of FORMS) {
+  test(`an identity that ${what}, is told so${typeof input === 'string' ? '' : ', as bytes'}: ${input.length}`, () => {
+    assert.throws(
+      () => parseIdentity(input),
+      ({ code, message }: LocalError) => code === 'identity-not-json' && message === `the identity ${what}`,
+    );
+  });
+}
+
+test('a byte order mark is no damage, and moves no column', () => {
+  assert.is(parseIdentity(`\uFEFF${TEXT}`).accessKey, 'kiosk-7');
+  const torn = put('7",', '7"');
+  for (const input of [
+    `\uFEFF${torn}`,
+    new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode(torn)]),
+  ])
+    assert.throws(() => parseIdentity(input), /lacks a comma or a colon, at line 3, column 3$/);
 });
 
 test.run();
