@@ -44,6 +44,7 @@ import type {
   AskError,
   AskEvent,
   AskOptions,
+  BusMessages,
   CascadeOptions,
   ClientEvent,
   ConnectOptions,
@@ -59,7 +60,18 @@ import { assertOptions, readAskOptions, readQueryOptions, readVoiceOptions } fro
 import { type Reading, readOnce } from './values.ts';
 import { ended, Voice } from './voice.ts';
 
+/** A listener; for messages, the type of the messages may come first. */
+type To<Type extends ClientEvent['type'], Name extends string> =
+  | [listener: Listener<Type>]
+  | (Type extends 'message' ? [name: Name, listener: (event: Typed<Name>) => void] : never);
 type Listener<Type extends ClientEvent['type']> = (event: Extract<ClientEvent, { type: Type }>) => void;
+type Typed<Name extends string> = {
+  readonly type: 'message';
+  readonly message: Omit<HubEvent, 'type' | 'data'> & {
+    readonly type: Name;
+    readonly data: Name extends keyof BusMessages ? BusMessages[Name] & JsonObject : JsonObject;
+  };
+};
 type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
 type Text = Extract<SessionEvent, { type: 'message'; kind: 'json' }>;
 type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
@@ -212,36 +224,40 @@ export class Client {
    * connection. What a person has to know and nobody listens to is written to the console, once: the text of `disclosure`, and the
    * sentences of `hub-replaced`, `ask`, and `close` or `reconnect`.
    * @param type - the `type` of one of the events of {@link ClientEvent}
-   * @param listener - called with the event
+   * @param to - the listener, which is called with the event. After `message` the type of the messages may come first, such as
+   *   `mycroft.skill.handler.start`: {@link BusMessages} has the data of the common ones
    * @returns the client
    * @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function
    */
-  on<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
-    this.#listeners.add(type, listener);
+  on<Type extends ClientEvent['type'], Name extends string>(type: Type, ...to: To<Type, Name>): this {
+    const [listener, name] = to.reverse() as [Listener<Type>, string?];
+    this.#listeners.add(type, listener, false, name);
     return this;
   }
 
   /**
    * Calls a listener with the next event of a type, and not again.
    * @param type - the `type` of the event
-   * @param listener - called with the event
+   * @param to - as for `on`
    * @returns the client
    * @throws LocalError as `on`
    */
-  once<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
-    this.#listeners.add(type, listener, true);
+  once<Type extends ClientEvent['type'], Name extends string>(type: Type, ...to: To<Type, Name>): this {
+    const [listener, name] = to.reverse() as [Listener<Type>, string?];
+    this.#listeners.add(type, listener, true, name);
     return this;
   }
 
   /**
    * Removes a listener that `on` or `once` has added. Without effect for any other.
    * @param type - the `type` of the event
-   * @param listener - the same function
+   * @param to - the same as for `on`
    * @returns the client
    * @throws LocalError as `on`
    */
-  off<Type extends ClientEvent['type']>(type: Type, listener: Listener<Type>): this {
-    this.#listeners.remove(type, listener);
+  off<Type extends ClientEvent['type'], Name extends string>(type: Type, ...to: To<Type, Name>): this {
+    const [listener, name] = to.reverse() as [Listener<Type>, string?];
+    this.#listeners.remove(type, listener, name);
     return this;
   }
 

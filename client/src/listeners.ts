@@ -33,20 +33,27 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
 export class Listeners {
   /** Whether each listener is called only once, by type. */
   readonly #byType = new Map<string, Map<Listener, boolean>>();
+  /** Whether somebody has listened to messages of one type. */
+  #isByType = false;
   /** What is told to nobody. */
   readonly unheard: Unheard = new Unheard();
 
-  /** @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function */
-  add(type: ClientEvent['type'], listener: Listener, isOnce = false): void {
+  /**
+   * @param name - the type of the messages
+   * @throws LocalError `bad-argument` for an event that does not exist, and for a listener that is no function
+   */
+  add(type: ClientEvent['type'], listener: Listener, isOnce = false, name?: string): void {
     assertListener(type, listener);
-    const listeners = this.#byType.get(type) ?? new Map();
-    this.#byType.set(type, listeners.set(listener, isOnce));
+    const key = keyOf(type, name);
+    this.#isByType ||= name !== undefined;
+    const listeners = this.#byType.get(key) ?? new Map();
+    this.#byType.set(key, listeners.set(listener, isOnce));
   }
 
   /** @throws LocalError as `add` */
-  remove(type: ClientEvent['type'], listener: Listener): void {
+  remove(type: ClientEvent['type'], listener: Listener, name?: string): void {
     assertListener(type, listener);
-    this.#byType.get(type)?.delete(listener);
+    this.#byType.get(keyOf(type, name))?.delete(listener);
   }
 
   /** Whether an event of a type has a listener. */
@@ -57,7 +64,12 @@ export class Listeners {
   /** An error that a listener throws is reported as uncaught, after the client has finished its work. */
   emit(event: ClientEvent): void {
     this.unheard.take(event, (type) => this.isHeard(type));
-    const listeners = this.#byType.get(event.type);
+    this.#call(event.type, event);
+    if (this.#isByType && event.type === 'message') this.#call(`message ${event.message.type}`, event);
+  }
+
+  #call(key: string, event: ClientEvent): void {
+    const listeners = this.#byType.get(key);
     for (const [listener, isOnce] of [...(listeners ?? [])]) {
       if (isOnce) listeners!.delete(listener);
       try {
@@ -122,6 +134,13 @@ export class Listeners {
       this.remove('end', stop);
     }
   }
+}
+
+/** @throws LocalError `bad-argument` for a name of other events than messages */
+function keyOf(type: ClientEvent['type'], name: string | undefined): string {
+  if (name === undefined) return type;
+  if (type === 'message' && typeof name === 'string') return `message ${name}`;
+  throw new LocalError('bad-argument', 'only "message" takes the type of the messages, which is a string');
 }
 
 function assertListener(type: ClientEvent['type'], listener: unknown): void {

@@ -262,6 +262,63 @@ export type AskEvent = {
     }
 );
 
+/**
+ * The data of common messages of OpenVoiceOS and HiveMind, by their type: as they send it, which nothing checks. Any field may be missing.
+ */
+export interface BusMessages {
+  /** What the assistant says, in OpenVoiceOS 2. */
+  readonly speak: Said;
+  /** What the assistant says, in OpenVoiceOS 3. */
+  readonly 'ovos.utterance.speak': Said;
+  /** A skill begins. */
+  readonly 'mycroft.skill.handler.start': Skill;
+  /** A skill has ended. */
+  readonly 'mycroft.skill.handler.complete': Skill;
+  /** A sound is to be played, whose file the hub has. */
+  readonly 'mycroft.audio.play_sound': {
+    /** Where the hub has it. */
+    uri?: string;
+  };
+  /** What the hub has understood, or another client has asked. */
+  readonly 'recognizer_loop:utterance': {
+    /** The text, and others that are less likely. */
+    utterances?: string[];
+    /** Its language. */
+    lang?: string;
+  };
+  /** The hub has understood nothing. */
+  readonly 'recognizer_loop:speech.recognition.unknown': {
+    /** Why, such as `unsupported_audio_format`. */
+    error?: string;
+  };
+  /** The volume, which was asked for with `mycroft.volume.get`. */
+  readonly 'mycroft.volume.get.response': {
+    /** From 0 to 1. */
+    percent?: number;
+  };
+  /** The hub refuses a message: `readRefusal` reads all of it. */
+  readonly 'hive.policy.denied': {
+    /** The type of that message. */
+    denied_type?: string;
+    /** The reason, for programs. */
+    code?: string;
+  };
+}
+
+interface Said {
+  /** The text. */
+  utterance?: string;
+  /** Its language. */
+  lang?: string;
+  /** Whether it waits for an answer of the person. */
+  expect_response?: boolean;
+}
+
+interface Skill {
+  /** The skill and its handler, such as `Stories.tell`. */
+  name?: string;
+}
+
 /** The events of a client, by `type`. */
 export type ClientEvent =
   | {
@@ -290,9 +347,9 @@ export type ClientEvent =
       readonly language: 'en' | 'fr';
     }
   | {
-      /** The hub sent a bus message that belongs to no question. */
+      /** The hub sent a bus message that is no part of an answer, such as that a skill has started. */
       readonly type: 'message';
-      /** The message, as `HubEvent` describes it. */
+      /** The message, as `HubEvent` describes it. Its `requestId` is that of the question to which it belongs, if the hub says so. */
       readonly message: HubEvent;
     }
   | {

@@ -429,6 +429,52 @@ for (const [cause, [named, plant, remove = () => {}]] of Object.entries(ASKED)) 
   }
 }
 
+test('messages of one type have listeners of their own, with the question to which they belong', async () => {
+  const world = newWorld();
+  world.isMute = true;
+  const client = world.start();
+  const heard: unknown[] = [];
+  const all: string[] = [];
+  const hear = ({
+    message: { requestId, data },
+  }: {
+    message: Pick<HubEvent, 'requestId' | 'data'>;
+  }): void => {
+    heard.push([requestId, data.name]);
+  };
+  client.on('message', ({ message }) => all.push(message.type));
+  client.on('message', 'mycroft.skill.handler.start', hear);
+  client.once('message', 'mycroft.volume.get.response', ({ message: { data } }) => {
+    const percent: number | undefined = data.percent;
+    // @ts-expect-error: it is no text
+    const text: string | undefined = data.percent;
+    heard.push([percent, text]);
+  });
+  const asked = client.ask('hello', { requestId: 'r-1' });
+  await until(() => world.questions === 1);
+  world.tell('mycroft.skill.handler.start', { name: 'Stories.tell' });
+  world.tell('mycroft.volume.get.response', { percent: 0.5 }, {});
+  world.tell('mycroft.volume.get.response', { percent: 0.6 }, {});
+  await until(() => all.length === 3);
+  client.off('message', 'mycroft.skill.handler.start', hear);
+  world.tell('mycroft.skill.handler.start', { name: 'Stories.tell' });
+  world.tell('ovos.utterance.handled');
+  await asked;
+  assert.equal(heard, [
+    ['r-1', 'Stories.tell'],
+    [0.5, 0.5],
+  ]);
+  for (const args of [
+    ['speak', 'x', () => {}],
+    ['message', 7, () => {}],
+    ['message', 'x'],
+  ] as const)
+    assert.throws(
+      () => client.on(...(args as never as ['end', () => void])),
+      /^LocalError|bad-argument|expected|only/,
+    );
+});
+
 const BROKER = { place: { scheme: 'mqtts', host: 'b', at: 'b:8883', partner: 'broker' } } as const;
 
 test('a hub behind a broker that stays silent costs one question: the next one waits for a new session', async () => {

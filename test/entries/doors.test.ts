@@ -434,7 +434,7 @@ const NO_OPTIONS = {
     'Buffer',
   ],
   'a name or a function': [
-    ...['MessageKind', 'Pattern', 'Suite', 'WrapperType', 'BinaryPayloadType', 'Type', 'Listener'],
+    ...['MessageKind', 'Pattern', 'Suite', 'WrapperType', 'BinaryPayloadType', 'Type', 'Name', 'To'],
   ],
   'the names of options': ['Options', 'OptionNames'],
   'an argument of a constructor that users have no need of': [
