@@ -240,8 +240,8 @@ export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sent
       place.partner === 'broker'
         ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
         : hasTls(place)
-          ? `The server at ${place.at} ended the connection without an answer. Check the port, and whether the hub is starting.`
-          : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:.`,
+          ? `The server at ${place.at} ended the connection without an answer. Check the port, whether the hub is starting, and whether a firewall refuses this client.`
+          : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:. A firewall, or a hub that is starting, may do so, too.`,
   ],
   EPIPE: [
     'not-reachable',
@@ -388,7 +388,7 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
     return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partner} there is hanging.`;
   }
   if (cause === 'not-a-hub' && platformCode === undefined && place.scheme.startsWith('http')) {
-    return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address.`;
+    return `The server at ${at} answers requests, but not as a hub does. Check the port and the path of the address. ${PORTAL}`;
   }
   if (kind === 'PROXY') {
     const proxy = `The proxy at ${place.proxy?.at ?? 'the address of the environment'}`;

@@ -210,6 +210,8 @@ const ignore = (): void => {};
 interface Answer {
   readonly status: number;
   readonly retryAfter?: string | undefined;
+  /** Whether a server in front of the hub wants a login: hubs ask for none. */
+  readonly wantsLogin: boolean;
   readonly error?: unknown;
   readonly messages?: unknown;
   readonly b64_messages?: unknown;
@@ -235,7 +237,8 @@ function read({ statusCode: status, headers }: http.IncomingMessage, body: Buffe
     // A proxy answered with a page. The status says what happened.
   }
   const { error, messages, b64_messages } = (members ?? {}) as Partial<Answer>;
-  return { status: status!, retryAfter: headers['retry-after'], error, messages, b64_messages };
+  const wantsLogin = headers['www-authenticate'] !== undefined;
+  return { status: status!, retryAfter: headers['retry-after'], wantsLogin, error, messages, b64_messages };
 }
 
 /**
@@ -243,9 +246,12 @@ function read({ statusCode: status, headers }: http.IncomingMessage, body: Buffe
  * or a status of success, has ended it: on a WebSocket that is a close with the code 1000.
  */
 function check(answer: Answer): Answer {
-  const { status, retryAfter, error } = answer;
+  const { status, retryAfter, wantsLogin, error } = answer;
   if (status === 409 || (status === 200 && error !== undefined)) throw new Refusal({ code: 1000 });
-  if (status !== 200) throw new Refusal({ status, platformCode: `HTTP_${status}` }, retryAfter);
+  if (status !== 200) {
+    const platformCode = `HTTP_${status}${wantsLogin ? '_LOGIN' : ''}`;
+    throw new Refusal({ status, platformCode }, retryAfter);
+  }
   return answer;
 }
 

@@ -361,7 +361,7 @@ const FAULTS: readonly (readonly [
     'not-reachable',
     /ECONNRESET/,
     async () => [there({ wss: `wss://localhost:${await raw((socket) => socket.destroy())}` })],
-    'The server at localhost ended the connection without an answer. Check the port, and whether the hub is starting.',
+    'The server at localhost ended the connection without an answer. Check the port, whether the hub is starting, and whether a firewall refuses this client.',
   ],
   [
     'a certificate of its own',
@@ -773,7 +773,7 @@ const FAULTS: readonly (readonly [
     'not-a-hub',
     undefined,
     async () => [await web(localhost, 200, 'https'), ...CA],
-    'The server at localhost answers requests, but not as a hub does. Check the port and the path of the address.',
+    'The server at localhost answers requests, but not as a hub does. Check the port and the path of the address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a silent server in place of a hub over HTTPS',

@@ -122,10 +122,7 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     'chat D/wss-only --keyring D/identity',
     'the keyring does not have version 1: find out which program wrote it (keyring-version)',
   ],
-  [
-    'chat D/text',
-    'D/text: the identity is not JSON: it does not begin with { (identity-not-json)',
-  ],
+  ['chat D/text', 'D/text: the identity is not JSON: it does not begin with { (identity-not-json)'],
   [
     'chat D/plain',
     'the address in this identity does not use TLS: pass --allow-plaintext if the hub is on this machine',

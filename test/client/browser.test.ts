@@ -1,4 +1,7 @@
 /** The client of a page, with stand-ins for what a browser provides that behave as Chromium does. */
+
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import {
   createKeyring,
   derivePsk,
@@ -363,5 +366,18 @@ for (const half of ['load', 'update'] as const) {
     assert.throws(() => connect(options as unknown as BrowserOptions), isNamed);
   });
 }
+
+test('a bundle for pages that imports the package gets the client for pages', () => {
+  const { metafile } = buildSync({
+    stdin: {
+      contents: "export { connect } from 'hub-protocol-client';",
+      resolveDir: fileURLToPath(new URL('.', import.meta.url)),
+    },
+    ...{ bundle: true, platform: 'browser', format: 'esm', write: false, metafile: true, logLevel: 'silent' },
+  });
+  const files = Object.keys(metafile.inputs).filter((file) => /client\/dist\/(?:ws|browser)\.js$/.test(file));
+  assert.equal(files.length, 1);
+  assert.ok(files[0]!.endsWith('browser.js'));
+});
 
 test.run();
