@@ -59,6 +59,7 @@ function speakAloud(text: string, lang: string, message?: HubEvent): void {
   sounds.catch(() => {}); // which is reported when its turn comes
   const play = async (): Promise<void> => {
     answers.push(...(await sounds).map((sound) => Buffer.from(sound)));
+    console.log('tts_audio', text);
     writeFileSync(answerPath!, joined(answers)); // a device plays these bytes instead
     if (message !== undefined) client.spoken(message); // a skill may wait for that
   };
