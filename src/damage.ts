@@ -10,8 +10,8 @@ interface Fault {
 }
 
 const MOST_DEPTH = 200;
-const LITERAL = /(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)/y;
-const ESCAPE = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y;
+const LITERAL = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)/;
+const ESCAPE = /^\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/;
 
 /** @returns what is so, to go after "the identity", such as `ends too early, at line 3, column 9` */
 export function damageIn(input: unknown): string {
@@ -47,10 +47,9 @@ function faultIn(text: string): Fault {
     return text[at];
   };
   const matches = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at;
-    const found = pattern.test(text);
-    if (found) at = pattern.lastIndex;
-    return found;
+    const found = pattern.exec(text.slice(at))?.[0];
+    at += found?.length ?? 0;
+    return found !== undefined;
   };
   /** What stands where something else has to. */
   const unexpected = (): Fault => {
