@@ -119,8 +119,8 @@ export const SESSION_RULES: { readonly [rule: string]: Breakage } = {
   'P-101': same('text-delivered-after-ready'),
   'P-103': broken('bytes that begin like JSON end the session', [
     SESSION,
-    "if (input !== undefined || typeof data === 'string') throw errors.textAfterReady();",
-    'throw errors.textAfterReady();',
+    '(mayBeJson(data) && !isNoObject(data))) {\n      const input = lateInputOf(data);',
+    'mayBeJson(data)) {\n      const input = lateInputOf(data);\n      if (input === undefined) throw errors.textAfterReady();',
   ]),
 
   // Failures and endings
