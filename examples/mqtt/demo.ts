@@ -56,7 +56,9 @@ function connect(start: (options: NodeOptions) => Client, endpoint: object) {
     derive: (password, salt) =>
       timeline.progress('client', DERIVATION, (onProgress) => derive(password, salt, onProgress)),
     policy: { basePause: 400, maxPause: 2000, deadlines: { 'awaiting-message-2': DEADLINE } },
-  }).on('trace', ({ what }) => observe(what));
+  })
+    .on('trace', ({ what }) => observe(what))
+    .on('disclosure', () => timeline.line('client', 'tells people that an AI answers'));
 }
 let isRefused = false; // whether the hub will not answer
 
