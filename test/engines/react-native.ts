@@ -40,6 +40,7 @@ const REACT_NATIVE = `
     timers = left;
   };
   globalThis.performance = { now: function () { return now; } };
+  globalThis.console = { warn: function () {} };
   globalThis.setInterval = function () {}; // for pings, a minute apart
   globalThis.clearInterval = function () {};
 `;
