@@ -94,10 +94,12 @@ async function say(utterance: string): Promise<void> {
 
 test('sends what a person says, and shows the reply', async () => {
   await say('What is on today?');
-  const [sent, spoken, handled] = (await drawn()).slice(-3);
-  assert.is(sent, 'Encrypted recognizer_loop:utterance');
-  assert.is(spoken, 'Encrypted speak');
-  assert.is(handled, 'Encrypted ovos.utterance.handled');
+  assert.equal((await drawn()).slice(-4), [
+    'Encrypted recognizer_loop:utterance',
+    'Encrypted speak',
+    'Encrypted recognizer_loop:audio_output_end',
+    'Encrypted ovos.utterance.handled',
+  ]);
 });
 
 test('shows the AI disclosure, whole, before the first answer', async () => {
