@@ -16,6 +16,9 @@ const HEARD_BY: { readonly [type in Type]?: readonly Type[] } = {
 /** Ends that happen on good days, too: the next attempt follows at once, or says more. */
 const USUAL: readonly (ErrorCode | undefined)[] = ['dropped', 'timeout', 'kk-refused', 'kk-failed'];
 
+/** A hub chooses some of its sentences: more than so many are not kept. */
+const MOST_TOLD = 100;
+
 const NO_TEXT =
   'The identity has no text that says that an AI answers (ai_disclosure): tell whoever asks, and ask the hub’s operator for the text.';
 
@@ -30,28 +33,34 @@ export class Unheard {
     const { tell } = event as { tell?: string };
     if (HEARD_BY[event.type]?.some(isHeard) !== false) return void (tell && this.told(tell));
     if (event.type === 'disclosure') this.#disclose(event.text ?? NO_TEXT);
-    else if (event.type === 'hub-replaced') console.warn(event.tell);
+    else if (event.type === 'hub-replaced') warn(event.tell);
     else if (!isUsual(event)) setTimeout(() => this.#once(tell));
   }
 
   /** A listener is told this, or whoever asks. */
   told(tell: string): void {
+    if (this.#told.size === MOST_TOLD) this.#told.clear();
     this.#told.add(tell);
   }
 
   /** A console is no conversation: once is enough. */
   #disclose(text: string): void {
-    if (!this.#isDisclosed) console.warn(text);
+    if (!this.#isDisclosed) warn(text);
     this.#isDisclosed = true;
   }
 
   #once(tell: string | undefined): void {
     if (tell === undefined || this.#told.has(tell)) return;
-    this.#told.add(tell);
-    console.warn(`${tell} The client tries again.`);
+    this.told(tell);
+    warn(`${tell} The client tries again.`);
   }
 }
 
 function isUsual(event: ClientEvent): boolean {
   return event.type === 'close' && USUAL.includes(event.error.code);
+}
+
+/** Without a console nobody reads it. */
+function warn(sentence: string): void {
+  globalThis.console?.warn(sentence);
 }

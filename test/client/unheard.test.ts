@@ -93,4 +93,15 @@ test('a hub that has another key is written, and the disclosure', async () => {
   assert.match(written.join('\n'), /^An AI answers\.\nThe hub’s key was .*\.$/);
 });
 
+test('a platform without a console has its answers', async () => {
+  const { console: own } = globalThis;
+  const world = newWorld();
+  Object.assign(globalThis, { console: undefined });
+  const ending = await start(world)
+    .ask('hello')
+    .then((answer) => answer.ending)
+    .finally(() => Object.assign(globalThis, { console: own }));
+  assert.equal([ending, world.dials], ['handled', 1]);
+});
+
 test.run();
