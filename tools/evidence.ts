@@ -18,7 +18,7 @@ const PROGRAMS: readonly Program[] = [
     command: 'evidence/searches/fuzz/run',
     time: 'a minute; as long as you like with `--minutes 60`',
     page: 'docs/evidence/searches.md',
-    parts: ['random inputs', 'guided inputs'],
+    parts: ['random inputs'],
   },
   {
     question: 'Can a hub, or the machine below it, crash, fill, block or strand the client?',
@@ -41,14 +41,6 @@ const PROGRAMS: readonly Program[] = [
     time: 'an hour',
     page: 'docs/evidence/searches.md',
     parts: ['soak'],
-  },
-  {
-    question:
-      'Does the client recover if a proxy cuts, stalls, corrupts, splits or joins messages at any byte?',
-    command: 'evidence/searches/proxy/run',
-    time: 'an hour; a minute with `96`, at every 96th byte',
-    page: 'docs/reference/policy.md',
-    parts: [],
   },
   {
     question: 'What does the policy do in an hour of trouble?',

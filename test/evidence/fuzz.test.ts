@@ -1,8 +1,6 @@
 /** The search of `evidence/searches/fuzz/run`, for a moment: it finds nothing in the library, and something where a fault is planted. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { Choices, Corpus } from '../../evidence/searches/fuzz/guided.ts';
-import { COUNTERS, instrumented } from '../../evidence/searches/fuzz/instrument.ts';
 import { ask, Breach, formsOf, read, showsNone } from '../../evidence/searches/fuzz/law.ts';
 import { TARGETS } from '../../evidence/searches/fuzz/targets.ts';
 import { type CryptoProvider, LocalError, RemoteError } from '../../src/index.ts';
@@ -154,74 +152,6 @@ test('makes the same choices from the same seed', () => {
   };
   assert.equal(choices(7), choices(7));
   assert.not.equal(choices(7), choices(8));
-});
-
-/** Compiles a function with counters. Returns both. */
-function counted<T>(source: string): { value: T; counters: Uint8Array } {
-  let branches = 0;
-  const code = instrumented(`var f = ${source};`, () => branches++);
-  const counters = new Uint8Array(branches);
-  return { value: new Function(COUNTERS, `${code}\nreturn f;`)(counters) as T, counters };
-}
-
-test('counts the branches that are taken', () => {
-  const { value: f, counters } = counted<(x: number) => unknown>(`(x) => {
-    if (x > 2) x--; else if (x < 0) return [];
-    if (x === 7) if (x > 1) x = 0; else x = 1;
-    switch (x) { case 0: return 'zero'; case 1: default: x = x && x + 1; }
-    const double = (y) => y ?? 2 * x;
-    for (const i of [1, 2]) x += i;
-    return x > 3 ? double() : x;
-  }`);
-  assert.is(f(5), 16);
-  const once = counters.slice();
-  assert.equal(f(-1), []);
-  assert.is(f(8), 'zero');
-  assert.is(f(0), 'zero');
-  assert.equal([...once].filter((count) => count > 0).sort(), [1, 1, 1, 1, 1, 1, 1, 1, 2]);
-  const never = counters.filter((count) => count === 0).length;
-  assert.is(never, 2); // `x = 1`, and the last `x`
-});
-
-test('finds five choices in turn, each with odds of one in 256, because each reaches more code', () => {
-  const { value: maze, counters } = counted<(random: Random) => boolean>(`(random) => {
-    const is = (byte) => random.below(256) === byte;
-    if (is(104)) if (is(117)) if (is(98)) if (is(33)) if (is(10)) return true;
-    return false;
-  }`);
-  const random = new Random(1);
-  let isFound = false;
-  const corpus = new Corpus(counters, (choices) => {
-    isFound = maze(choices) || isFound;
-  });
-  let cases = 0;
-  for (; !isFound && cases < 1_000_000; cases++) corpus.try(corpus.next(random));
-  assert.ok(isFound);
-  const smallest = corpus.smallest();
-  assert.ok(smallest.length <= 7);
-  assert.ok(smallest.some((input) => maze(new Choices(input))));
-});
-
-test('makes other bytes of the same input at another place, so that no message has a key in it', () => {
-  const random = new Choices(new Uint8Array(64));
-  assert.not.equal(random.bytes(32), random.bytes(32));
-});
-
-test('makes the choices that the bytes encode, and repeats them after the last byte', () => {
-  const choices = (bytes: number[]): unknown[] => {
-    const random = new Choices(new Uint8Array(bytes));
-    return [
-      random.below(10),
-      random.pick(['a', 'b']),
-      random.bytes(2),
-      random.next(),
-      random.next(),
-      random.below(9),
-    ];
-  };
-  const made = choices([7, 3, 9, 8, 0, 0, 1, 0]);
-  assert.equal([made[0], made[1], made[3]], [7, 'b', 256]);
-  assert.equal(choices([7, 3, 9, 8, 0, 0, 1, 0]), made);
 });
 
 test.run();

@@ -3,20 +3,16 @@
  *
  *     evidence/searches/fuzz/run --minutes 10 --seed 1
  *     evidence/searches/fuzz/run --target sessions --workers 1
- *     evidence/searches/fuzz/run --guided --minutes 60 --keep
  *     evidence/searches/fuzz/run --replay sessions:123456
  */
 import { randomInt } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { bundled } from '../../../test/world/bundled.ts';
 import { grouped } from '../../../tools/draw.ts';
-import { MAX_LENGTH } from './guided.ts';
-import { COUNTERS, Instrument } from './instrument.ts';
 import { TARGETS } from './targets.ts';
-import { type Corpora, type Outcome, PROGRESS, type Task } from './worker.ts';
+import { type Outcome, PROGRESS, type Task } from './worker.ts';
 
 /**
  * A case that takes so much of the processor hangs, in milliseconds. Most take less than one. On a busy machine a worker may
@@ -32,35 +28,21 @@ const { values: options } = parseArgs({
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     workers: { type: 'string', default: String(availableParallelism()) },
     target: { type: 'string', multiple: true, default: Object.keys(TARGETS) },
-    guided: { type: 'boolean', default: false },
-    keep: { type: 'boolean', default: false },
     replay: { type: 'string' },
   },
 });
 
-/** Inputs that reach what a search found: a line for each, with the target and the bytes. */
-const CORPUS = new URL('corpus.txt', import.meta.url);
-
 const [replayed, given] = options.replay?.split(':') ?? [];
-const only = given?.startsWith('x') ? Buffer.from(given.slice(1), 'hex') : Number(given);
 const names = replayed === undefined ? options.target : [replayed];
 for (const name of names) if (TARGETS[name] === undefined) throw new Error(`no target is called ${name}`);
 
 if (replayed === undefined) console.log(`--seed ${options.seed}`);
 const started = Date.now();
 const until = started + Number(options.minutes) * 60_000;
-const instrument = new Instrument();
-const code = await bundled(new URL('worker.ts', import.meta.url), options.guided ? [instrument.plugin] : []);
-if (options.guided) {
-  const counters = `globalThis.${COUNTERS} = new Uint8Array(${instrument.branches});\n`;
-  writeFileSync(code, counters + readFileSync(code, 'utf8'));
-}
+const code = await bundled(new URL('worker.ts', import.meta.url));
 
 const figures: Float64Array[] = [];
-const known = options.guided ? readCorpora() : undefined;
-const runs = Array.from({ length: replayed === undefined ? Number(options.workers) : 1 }, (_, i) =>
-  start(i, until, known),
-);
+const runs = Array.from({ length: replayed === undefined ? Number(options.workers) : 1 }, (_, i) => start(i));
 const timer = setInterval(watch, 1000);
 const outcomes = await Promise.race([Promise.all(runs), firstBreach(runs)]);
 clearInterval(timer);
@@ -69,54 +51,23 @@ const broken = outcomes.find(({ breach }) => breach !== undefined);
 console.log(summary());
 for (const [i, name] of names.entries())
   console.log(`  ${name}: ${grouped(sum(PROGRESS.byTarget + i))} inputs`);
-if (broken !== undefined) {
-  const id = typeof broken.case === 'number' ? broken.case : `x${Buffer.from(broken.case).toString('hex')}`;
-  console.log(`${broken.breach}\n\nAgain, alone: evidence/searches/fuzz/run --replay ${broken.name}:${id}`);
-} else if (known !== undefined) {
-  // What all workers found, once more, without what others reach with less.
-  const { corpora, branches } = await start(0, 0, merged(outcomes));
-  console.log(`  reached ${grouped(branches!)} of ${grouped(instrument.branches)} branches`);
-  if (options.keep) writeCorpora(corpora!);
-}
+if (broken !== undefined)
+  console.log(
+    `${broken.breach}\n\nAgain, alone: evidence/searches/fuzz/run --replay ${broken.name}:${broken.seed}`,
+  );
 process.exit(broken === undefined ? 0 : 1);
 
-function readCorpora(): Corpora {
-  const lines = readFileSync(CORPUS, 'utf8').split('\n');
-  const inputsOf = (name: string): Uint8Array[] =>
-    lines
-      .map((line) => line.split(' '))
-      .filter(([target]) => target === name)
-      .map(([, hex]) => Buffer.from(hex!, 'hex'));
-  return Object.fromEntries(names.map((name) => [name, inputsOf(name)]));
-}
-
-function writeCorpora(corpora: Corpora): void {
-  const lines = Object.entries(corpora).flatMap(([name, inputs]) =>
-    inputs.map((input) => `${name} ${Buffer.from(input).toString('hex')}\n`),
-  );
-  writeFileSync(CORPUS, lines.join(''));
-}
-
-function merged(outcomes: readonly Outcome[]): Corpora {
-  return Object.fromEntries(
-    names.map((name) => [name, outcomes.flatMap(({ corpora }) => corpora?.[name] ?? [])]),
-  );
-}
-
 /** Starts a worker. Resolves when it has ended. */
-function start(index: number, until: number, corpora?: Corpora): Promise<Outcome> {
+function start(index: number): Promise<Outcome> {
   const progress = new SharedArrayBuffer(8 * (PROGRESS.byTarget + names.length));
   const own = new Float64Array(progress);
   figures.push(own);
-  const place = new SharedArrayBuffer(MAX_LENGTH);
   const task: Task = {
     seed: Number(options.seed) * 1000 + index,
     names,
     until,
     progress,
-    place,
-    ...(replayed !== undefined && { only }),
-    ...(corpora !== undefined && { corpora }),
+    ...(replayed !== undefined && { only: Number(given) }),
   };
   const worker = new Worker(code, {
     workerData: task,
@@ -128,8 +79,7 @@ function start(index: number, until: number, corpora?: Corpora): Promise<Outcome
     let last = '';
     const failed = (breach: string): void => {
       clearInterval(check);
-      const last = corpora === undefined ? own[PROGRESS.seed]! : new Uint8Array(place).slice();
-      resolve({ name: names[own[PROGRESS.target]!]!, case: last, breach });
+      resolve({ name: names[own[PROGRESS.target]!]!, seed: own[PROGRESS.seed]!, breach });
     };
     const check = setInterval(() => {
       const now = `${own[PROGRESS.cases]}:${own[PROGRESS.seed]}`;
