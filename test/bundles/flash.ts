@@ -2,9 +2,9 @@
  * Stand-ins for the storage of a device, with the faults of flash: the power may fail in each of its operations, it may be full, and
  * what it says that it stored may be damaged or old.
  *
- * Flash erases a text before it writes the next one, as a plain file or a page of its own does. NVS and littlefs write the new text
- * elsewhere, and have the old one until the new one is whole: what a cut leaves there is among what it leaves here. In littlefs itself that was
- * seen by hand, with a cut before, in and after each operation of its block device.
+ * Flash erases a text before it writes the next one, as a plain file, a page of its own and Moddable's preferences do. NVS (for strings) and
+ * littlefs have the old text until the new one is whole: what a cut leaves there is among what it leaves here. In both themselves that was
+ * seen by hand, with a cut before, in and after each operation on the flash.
  */
 
 /** What goes wrong with one write. Those that begin with `cut` are losses of power. */
