@@ -62,7 +62,7 @@ const README: Promises = {
 
 /** Sentences of README.md that promise nothing: instructions, and what a page contains. */
 const INSTRUCTIONS =
-  /^(?:For kiosks|Status: |Names can |The library has had no |What each promise|Save |No answer|To talk|Documents|MIT)/;
+  /^(?:For kiosks|Status: |Names can |The library has had no |What each promise|Save |No answer|To talk|Next: |Documents|MIT)/;
 
 const SECURITY: Promises = {
   'read or change anything after': ['evidence/proofs/run'],

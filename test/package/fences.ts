@@ -18,6 +18,13 @@ const ANNOTATIONS: readonly (readonly [javascript: string, typescript: string])[
   ['onMessage({ text })', 'onMessage({ text }: { text: string })'],
   ['carryOut(decisions)', 'carryOut(decisions: RequestDecision[])'],
   ['store(changed)', 'store(changed: Keyring)'],
+  ['const pass = (data, to, from)', 'const pass = (data: any, to: any, from: any)'],
+  ['(event) => handle(', '(event: any) => handle('],
+  ['(frame) =>', '(frame: Uint8Array) =>'],
+  [
+    'handle({ type, data, text }, side, other)',
+    'handle({ type, data, text }: any, side: object, other: object)',
+  ],
 ];
 
 /** What fences use without declaring it, since the text around them says what it is. */

@@ -18,6 +18,7 @@ const PAGES: { readonly [page: string]: { readonly [command: string]: Expected }
   'README.md': {
     'npx hub-protocol-cli hub': HUB,
     'node first.mjs': { prints: /^Today is \w/m },
+    'node core.mjs': { prints: /^the hub got \{"say":"hello"\}$/m },
   },
   'docs/reference/install.md': {
     'npx tsx core.mts': { prints: /^the hub says \{"echo":"\{\\"say\\":\\"hello\\"\}"\}$/m },

@@ -8,7 +8,7 @@ const fences = ['README.md', 'docs/reference/install.md', 'docs/reference/sessio
 const fenceWith = (text: string): string => fences.find((code) => code.includes(text))!;
 
 /** The complete program, without its types. */
-export const PROGRAM: string = fenceWith('new HubSession')
+export const PROGRAM: string = fenceWith('onHubEvent')
   .replace(/^import type .*\n/gm, '')
   .replace(/: (?:string \| Uint8Array|\w*SessionEvent|void)(?=[ )])/g, '');
 
