@@ -19,6 +19,7 @@ import {
   parseKeyring,
   printable,
   RemoteError,
+  randomBytes,
   readAtMost,
   readNodeId,
 } from 'hub-protocol-judge/internals';
@@ -76,6 +77,33 @@ export function readAs<T>(path: string, read: () => T): T {
 export function readIdentityFile(path: string): Identity {
   const contents = readFile(path, 'the identity');
   return readAs(path, () => parseIdentity(contents));
+}
+
+/** Bytes of a password that is made here: the PSK that is derived from it is as hard to guess as 144 bits. */
+const PASSWORD_BYTES = 18;
+
+export function newSecret(): string {
+  return Buffer.from(randomBytes(PASSWORD_BYTES)).toString('base64url');
+}
+
+/** The text of an identity that got a password here, and what it was. */
+interface Issued {
+  readonly before: string;
+  readonly text: string;
+}
+
+/** Reads an identity. One without a password gets one, which has to be written. */
+export function readOrIssueIdentity(path: string): { identity: Identity; issued?: Issued } {
+  const contents = readFile(path, 'the identity');
+  let fields: Json | undefined;
+  try {
+    fields = parseJson(contents);
+  } catch {} // parseIdentity says so
+  const password = isJsonObject(fields) ? (ownField(fields, 'password') ?? undefined) : '';
+  if (password !== undefined) return { identity: readAs(path, () => parseIdentity(contents)) };
+  const before = Buffer.from(contents).toString();
+  const text = `${JSON.stringify({ ...JSON.parse(before), password: newSecret() }, undefined, 2)}\n`;
+  return { identity: readAs(path, () => parseIdentity(text)), issued: { before, text } };
 }
 
 /**

@@ -109,6 +109,40 @@ test('a bridge needs no password: a client with the keyring alone is answered, a
   }
 });
 
+test('issues a password of 144 random bits to an identity without one, shows none, and keeps it the next time', async () => {
+  const { password: _, ...others } = IDENTITY;
+  const issue = async (): Promise<string> => {
+    identity = folder.write('issued.json', { ...others, password: null });
+    chmodSync(identity, 0o600);
+    const { code, stdout } = await provision('--hub', 'hub-1', '--force');
+    assert.is(code, 0);
+    const { password, ...rest } = JSON.parse(readFileSync(identity, 'utf8'));
+    assert.equal(rest, others);
+    assert.is(Buffer.from(password, 'base64url').length, 18);
+    assert.not.ok(stdout.includes(password));
+    assert.match(stdout, `the new password is in ${identity}: give the hub the same\n`);
+    assert.equal(
+      written().psks[0]!.key,
+      new Uint8Array(quickly(password, nodeCrypto.sha256(Buffer.from('hub-1')))),
+    );
+    const again = await provision('--hub', 'hub-1', '--force');
+    assert.not.match(again.stdout, 'new password');
+    assert.is(JSON.parse(readFileSync(identity, 'utf8')).password, password);
+    return password;
+  };
+  assert.is.not(await issue(), await issue());
+});
+
+test('issues no password into a file that others may read', async () => {
+  const { password: _, ...others } = IDENTITY;
+  identity = folder.write('issued.json', others);
+  chmodSync(identity, 0o644);
+  const { code, stderr } = await provision();
+  assert.is(code, 2);
+  assert.match(stderr, `others may read ${identity}`);
+  assert.not.ok(existsSync(out));
+});
+
 test('makes a new static key each time', async () => {
   await provision();
   const first = written().staticKey;

@@ -2,7 +2,7 @@
  * docs/guides/hivemind-hub.md, followed as it is written, with what PyPI has today: from an empty virtual environment to an
  * answer. The hub and the bus listen on free ports, since others of this machine may have theirs.
  */
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,12 @@ const env = {
   PATH: `${join(folder, 'venv/bin')}:${process.env.PATH}`,
 };
 const port = await freePort();
+
+/** The password that the hub has issued: 128 random bits. */
+function issued(): string {
+  const clients = execFileSync('hivemind-core', ['export-clients'], { cwd: folder, env, encoding: 'utf8' });
+  return /,kiosk-7,([0-9a-f]{32})$/m.exec(clients)![1]!;
+}
 
 test.before(async () => {
   await run('python3', ['-m', 'venv', join(folder, 'venv')]);
@@ -61,7 +67,7 @@ test('leads from an empty machine to the first answer, and to a reconnect with t
     folder,
     env,
     typed: (line) => line.replace(/^npx hub-protocol-cli .*$/, ask),
-    saved: (code) => code.replace('5678', String(port)),
+    saved: (code) => code.replace('5678', String(port)).replace('PASSWORD', issued),
     async atEnd(stop) {
       const again = await run('sh', ['-c', ask], { cwd: folder, env });
       assert.match(again.stdout, 'You said: What time is it?');

@@ -14,7 +14,7 @@ import { answerTo } from '../answers.ts';
 import { localhostCertificate } from '../certificate.ts';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
 import { deriveWithProgress } from '../derive.ts';
-import { assertPrivate, makeFolder, readFile, writePrivate } from '../files.ts';
+import { assertPrivate, makeFolder, newSecret, readFile, writePrivate } from '../files.ts';
 import { shown } from '../shown.ts';
 
 export const HUB: Command = {
@@ -235,10 +235,6 @@ function move(folder: string, port: number, stored: Stored): Stored {
 
 function addressAt(port: number): string {
   return `wss://localhost:${port}`;
-}
-
-function newSecret(): string {
-  return Buffer.from(randomBytes(18)).toString('base64url');
 }
 
 function readJson(path: string, what: string): object | undefined {

@@ -26,8 +26,8 @@ import {
   placeOf,
   readAs,
   readFile,
-  readIdentityFile,
   readKeyringFile,
+  readOrIssueIdentity,
   writePrivate,
 } from '../files.ts';
 import { shown } from '../shown.ts';
@@ -64,10 +64,12 @@ A bridge, or any program on a machine that may be stolen, needs no password
 either: give it this keyring, and an identity in which any other text stands for
 the password. A thief then has this client at these hubs, not the password.
 
-The password is taken from the identity. All files contain secrets of the
-device. They are written with mode 0600 and never where others may write; an
-existing file is replaced with --force only. A static key is made once: hubs pin
-it, and a client with another one is locked out until their operators reset it.
+The password is taken from the identity. If that has none, it gets one of 144
+random bits, which nobody can guess: give the hub the same. All files contain
+secrets of the device. They are written with mode 0600 and never where others
+may write; an existing file is replaced with --force only. A static key is made
+once: hubs pin it, and a client with another one is locked out until their
+operators reset it.
 What is printed contains no secret.
 `,
   options: {
@@ -112,7 +114,7 @@ async function provision(args: Arguments): Promise<Result> {
   const source = args.only('file of an identity');
   const out = args.text('out');
   if (out === undefined) throw new CannotRun('expected --out FILE: where to write the keyring');
-  const identity = readIdentityFile(source);
+  const { identity, issued } = readOrIssueIdentity(source);
   const connection = readConnection(args, identity);
   const slot = args.text('slot');
   const paths = [out, connection?.path, slot].filter((path) => path !== undefined);
@@ -136,6 +138,7 @@ async function provision(args: Arguments): Promise<Result> {
   for (const { nodeId, key } of pins) keyring = readAs(out, () => addPin(keyring, nodeId, key));
   const isForced = args.flag('force');
   for (const path of paths) assertPrivate(path, isForced); // before the slow part
+  if (issued !== undefined) writePrivate(source, issued.text, true, issued.before);
   for (const nodeId of hubs) {
     const psk = await deriveWithProgress(identity.password, nodeId, `PSK for ${shown(nodeId)}`);
     keyring = readAs(out, () => storePsk(keyring, nodeId, psk, { isProvisioned: true }));
@@ -146,7 +149,7 @@ async function provision(args: Arguments): Promise<Result> {
   const summary = summarize(keyring);
   return {
     status: 0,
-    text: `${summaryToText(summary)}written to  ${paths.join(' and ')}, readable by their owner only\n`,
+    text: `${summaryToText(summary)}written to  ${paths.join(' and ')}, readable by their owner only\n${issued ? `the new password is in ${source}: give the hub the same\n` : ''}`,
     json: {
       file: out,
       connection_file: connection?.path,
