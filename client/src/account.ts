@@ -54,45 +54,43 @@ export interface Holder {
 /** What one connection holds. */
 export class Entry {
   readonly #account: Account;
-  readonly #amounts: { [what in Holding]?: number } = {};
-  readonly party: Party;
+  /** `undefined` for nothing: most connections are idle. */
+  #amounts: { [what in Holding]?: number } | undefined;
+  readonly key: string | undefined;
   readonly holder: Holder;
   /** In bytes. */
   total = 0;
 
-  constructor(account: Account, party: Party, holder: Holder) {
+  constructor(account: Account, key: string | undefined, holder: Holder) {
     this.#account = account;
-    this.party = party;
+    this.key = key;
     this.holder = holder;
   }
 
   /** @param bytes - what is held of it now */
   set(what: Holding, bytes: number): void {
-    const by = bytes - (this.#amounts[what] ?? 0);
+    const by = bytes - (this.#amounts?.[what] ?? 0);
     if (by === 0) return;
-    this.#amounts[what] = bytes;
     this.total += by;
+    if (this.total === 0) this.#amounts = undefined;
+    else {
+      this.#amounts ??= {};
+      this.#amounts[what] = bytes;
+    }
     this.#account.change(this, by);
   }
 
   /** @param bytes - what is held of it in addition, or less */
   add(what: Holding, bytes: number): void {
-    this.set(what, (this.#amounts[what] ?? 0) + bytes);
+    this.set(what, (this.#amounts?.[what] ?? 0) + bytes);
   }
-}
-
-/** The connections with one key. */
-interface Party {
-  readonly entries: Set<Entry>;
-  total: number;
 }
 
 /** All connections of a hub, or all that a client holds. */
 export class Account {
   readonly #maxMemory: number;
   #isRelieving = false;
-  /** All that name no known key are one. */
-  readonly #parties = new Map<string | undefined, Party>();
+  readonly #entries = new Set<Entry>();
   /** In bytes. What was written and has not left is counted as it was when more was written. */
   total = 0;
 
@@ -101,43 +99,38 @@ export class Account {
     this.#maxMemory = maxMemory;
   }
 
-  /** @param key - of the client, if it is known */
+  /** @param key - of the client. All that name no known key are one */
   open(key: string | undefined, holder: Holder): Entry {
-    const party = this.#parties.get(key) ?? { entries: new Set(), total: 0 };
-    this.#parties.set(key, party);
-    const entry = new Entry(this, party, holder);
-    party.entries.add(entry);
+    const entry = new Entry(this, key, holder);
+    this.#entries.add(entry);
     return entry;
   }
 
   /** An entry holds more, or less. One that is closed does not count. */
   change(entry: Entry, by: number): void {
-    const { party } = entry;
-    if (!party.entries.has(entry)) return;
-    party.total += by;
+    if (!this.#entries.has(entry)) return;
     this.total += by;
     if (by > 0 && this.total > this.#maxMemory && !this.#isRelieving) this.#relieve();
   }
 
   /** A connection has ended, and holds nothing any more. */
-  close(key: string | undefined, entry: Entry): void {
-    const party = this.#parties.get(key);
-    if (!party?.entries.delete(entry)) return;
-    party.total -= entry.total;
-    this.total -= entry.total;
-    if (party.entries.size === 0) this.#parties.delete(key);
+  close(entry: Entry): void {
+    if (this.#entries.delete(entry)) this.total -= entry.total;
   }
 
   /** Ends the largest connections of those who hold most. */
   #relieve(): void {
     this.#isRelieving = true;
-    for (const { entries } of this.#parties.values()) {
-      for (const entry of entries) entry.set('unsent', entry.holder.unsent());
+    const totals = new Map<string | undefined, number>();
+    for (const entry of this.#entries) {
+      entry.set('unsent', entry.holder.unsent());
+      totals.set(entry.key, (totals.get(entry.key) ?? 0) + entry.total);
     }
     while (this.total > this.#maxMemory) {
-      const [key, { entries }] = largest(this.#parties, ([, party]) => party.total);
-      const entry = largest(entries, ({ total }) => total);
-      this.close(key, entry);
+      const [most, total] = largest(totals, ([, total]) => total);
+      const entry = largest(this.#entries, ({ key, total }) => (key === most ? total : -1));
+      totals.set(most, total - entry.total);
+      this.close(entry);
       entry.holder.end();
     }
     this.#isRelieving = false;
@@ -175,12 +168,12 @@ export class Share {
 
   /** Nothing of it is held any more. */
   close(): void {
-    this.#account.close(undefined, this.#entry);
+    this.#account.close(this.#entry);
   }
 }
 
 function largest<Each>(all: Iterable<Each>, sizeOf: (each: Each) => number): Each {
-  let [found, most] = [undefined as Each | undefined, -1];
+  let [found, most] = [undefined as Each | undefined, -2];
   for (const each of all) {
     const size = sizeOf(each);
     if (size > most) [found, most] = [each, size];

@@ -37,8 +37,10 @@ interface Stopping {
 /** Of how many questions it is known that they were interrupted. */
 const MOST_INTERRUPTED = 100;
 
+/** The questions of all clients, by their envelopes. */
+const byEnvelope = new WeakMap<object, Waiting>();
+
 export class Answers {
-  readonly #byEnvelope = new WeakMap<object, Waiting>();
   readonly #byRequestId = new Map<string, Waiting>();
   /** The question that is being interrupted, and what has come of its answer. */
   #stopping: Stopping | undefined;
@@ -76,7 +78,7 @@ export class Answers {
           reject(error);
         },
       };
-      this.#byEnvelope.set(envelope, waiting);
+      byEnvelope.set(envelope, waiting);
       this.#byRequestId.set(requestId, waiting);
       signal?.addEventListener('abort', abort);
     });
@@ -153,7 +155,7 @@ export class Answers {
 
   /** A question was not sent. Returns false if the message is no question. */
   fail({ message, error }: Told<'unsent'>): boolean {
-    const waiting = this.#byEnvelope.get(message as object);
+    const waiting = byEnvelope.get(message as object);
     waiting?.reject(error);
     return waiting !== undefined;
   }

@@ -21,7 +21,7 @@ import {
 } from 'hub-protocol';
 import { type BinaryPayloadType, encodeBinary } from 'hub-protocol/binary';
 import type { SessionEvent } from 'hub-protocol/parts';
-import { Account, costOf, type Entry, Joining, Share, weightOf } from './account.ts';
+import { Account, costOf, type Entry, type Holder, Joining, Share, weightOf } from './account.ts';
 import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
@@ -57,6 +57,7 @@ import type {
 import type { Connection, Platform, Transport } from './platform.ts';
 import { collectAnswers, isLasting, type Query } from './queries.ts';
 import { assertOptions, readAskOptions, readQueryOptions, readVoiceOptions } from './read-options.ts';
+import { Shown } from './shown.ts';
 import { type Reading, readOnce } from './values.ts';
 import { ended, Voice } from './voice.ts';
 
@@ -72,9 +73,11 @@ type Typed<Name extends string> = {
     readonly data: Name extends keyof BusMessages ? BusMessages[Name] & JsonObject : JsonObject;
   };
 };
-type Orders = { readonly [Do in Order['do']]: (order: Extract<Order, { do: Do }>) => void };
+type Orders = { readonly [Do in Order['do']]: (this: Client, order: Extract<Order, { do: Do }>) => void };
 type Text = Extract<SessionEvent, { type: 'message'; kind: 'json' }>;
-type Hearing = { readonly [Type in LinkEvent['type']]?: (event: Extract<LinkEvent, { type: Type }>) => void };
+type Hearing = {
+  readonly [Type in LinkEvent['type']]?: (this: Client, event: Extract<LinkEvent, { type: Type }>) => void;
+};
 
 /** A question that could not be sent in time is no mistake of the program. */
 const late = (error: Error & { code?: string }): Error =>
@@ -138,8 +141,8 @@ export class Client {
   #mayTellPlayed = true;
   /** When something arrived last. */
   #heardAt = 0;
-  /** Ends the connection that was opened last. */
-  #lose = (): void => {};
+  /** The connection that was opened last. */
+  #line: Connection | undefined;
   /** When a connection became ready last. */
   #readyAt = 0;
   /** How many texts were written to the connection that was opened last. */
@@ -408,7 +411,7 @@ export class Client {
   /**
    * Tells the hub that what it said was played to the end. A skill of OVOS may wait for that, up to fifteen seconds for each
    * sentence. The hub must allow this client the message type `recognizer_loop:audio_output_end`. A client that plays no sound does this
-   * by itself, at once, until the hub denies it.
+   * by itself while the answer goes on, until the hub denies it.
    * @param message - the `speak` that was played (default: any in the session of this conversation)
    * @returns what `send` returns
    */
@@ -476,6 +479,7 @@ export class Client {
     this.#isNew = false;
     clearTimeout(this.#timer);
     clearTimeout(this.#wish);
+    this.#shown.clear();
     if (this.#isOver) this.#tell({ type: 'end' });
     this.#isOver = false;
     if (this.#link.state === 'ended') return;
@@ -488,16 +492,20 @@ export class Client {
   }
 
   /** How to carry out each order. */
-  readonly #carryOut: Orders = {
-    open: ({ connection }) => this.#open(connection),
-    write: ({ data }) => {
+  static readonly #carryOut: Orders = {
+    open({ connection }) {
+      this.#open(connection);
+    },
+    write({ data }) {
       if (typeof data === 'string') this.#written++;
       this.#listeners.emit({ type: 'trace', what: { type: 'transmit', data } });
       this.#transport?.write(data);
       this.#held?.set('unsent', this.#transport?.unsent?.() ?? 0);
     },
-    close: ({ code }) => this.#close(code),
-    store: ({ change }) => {
+    close({ code }) {
+      this.#close(code);
+    },
+    store({ change }) {
       const link = this.#link;
       let failure: Error | undefined;
       try {
@@ -518,23 +526,25 @@ export class Client {
       }
       this.#stored(link, failure);
     },
-    derive: ({ derivation, salt }) => {
+    derive({ derivation, salt }) {
       const link = this.#link;
       this.#derivations.start(salt, (psk) => {
         if (link === this.#link) this.#input((at) => link.derived(derivation, psk, at));
       });
     },
-    'stop-deriving': () => this.#derivations.stop(),
-    compute: async ({ connection, publicKey }) => {
+    'stop-deriving'() {
+      this.#derivations.stop();
+    },
+    async compute({ connection, publicKey }) {
       const link = this.#link;
       const secret = await outcomeOf(() => this.#options.sharedSecret!(publicKey));
       if (link === this.#link) this.#input((at) => link.computed(connection, secret, at));
     },
-    tell: ({ event }) => {
+    tell({ event }) {
       if (event.type === 'trace' && isComplete(event.what)) this.#isWhole = true;
       if (event.type === 'trace' && isText(event.what)) return this.#heard(event.what);
       const told = 'message' in event && event.type !== 'unsent' ? withNumbers(event) : event;
-      (this.#hear[told.type] ?? this.#tell)(told as never);
+      (Client.#hear[told.type] ?? this.#tell).call(this, told as never);
     },
   };
 
@@ -555,20 +565,23 @@ export class Client {
   }
 
   /** What is told to those who have asked. The listeners are told the rest. */
-  readonly #hear: Hearing = {
-    part: (event) => {
+  static readonly #hear: Hearing = {
+    part(event) {
       this.#answers.add(event);
-      if (event.text !== '') this.#shown(event.message);
+      if (event.text !== '') this.#show(event.message);
     },
-    finish: (event) => {
+    finish(event) {
+      if (event.ending === 'handled') this.#shown.end(event.requestId);
       this.#answers.finish(event);
       if (event.ending === 'timeout' && event.reply.rawEvent === null) this.#doubt();
     },
-    unsent: (event) => this.#answers.fail(event) || this.#tell(event),
+    unsent(event) {
+      if (!this.#answers.fail(event)) this.#tell(event);
+    },
   };
 
   /** Calls listeners. An error gets a sentence, and a message that was dropped. */
-  readonly #tell = (event: LinkEvent): void => {
+  #tell(event: LinkEvent): void {
     const error = 'error' in event ? event.error : undefined;
     const tell =
       event.type === 'dropped'
@@ -602,32 +615,35 @@ export class Client {
     this.#listeners.emit((tell === undefined ? event : { ...event, tell, ...act }) as ClientEvent);
     if (event.type === 'connect') this.#voice.flush();
     this.#emit(speech);
-    if (said !== undefined) this.#shown(said.message);
+    if (said !== undefined) this.#show(said.message);
     if (event.type === 'message' && readRefusal(event.message.payload)?.deniedType === PLAYED)
       this.#mayTellPlayed = false;
     if (event.type === 'trace' && 'type' in event.what && event.what.type === 'sent') {
       this.#emit(this.#conversation.begin(event.what.envelope));
     }
-  };
+  }
 
   /** A hub behind a broker that has restarted is silent, until it greets whoever it does not know any more. The next question waits for that. */
   #doubt(): void {
     const { idle = IDLE } = this.#options.requests?.deadlines ?? {};
     if (this.#platform.place?.partner !== 'broker' || this.#link.state !== 'ready') return;
-    if (performance.now() - this.#heardAt >= idle) this.#lose();
+    if (performance.now() - this.#heardAt >= idle) this.#line?.closed({ retryAfter: 0 });
     else this.#send({ msg_type: 'ping', payload: {} });
   }
 
-  /** What is shown is played. A skill may wait for that. The request's id stays out: a denial with it would end the answer. */
-  #shown({ payload }: HubEvent): void {
-    const { disclosure, plays = disclosure?.isVoice } = this.#options;
-    if (plays || !this.#mayTellPlayed) return;
-    const { session } = Object(payload.context) as JsonObject;
+  /** What is shown is played. */
+  readonly #shown = new Shown((session) => {
+    if (!this.#mayTellPlayed) return;
     try {
       this.spoken({ payload: { context: session === undefined ? {} : { session } } });
     } catch {
       // such as a session that is too long to be returned
     }
+  });
+
+  #show(message: HubEvent): void {
+    const { disclosure, plays = disclosure?.isVoice } = this.#options;
+    if (!plays && this.#mayTellPlayed) this.#shown.add(message, this.#length);
   }
 
   /** Reads a message of the hub for the link, and once for all. */
@@ -806,7 +822,7 @@ export class Client {
   /** A transport that fails ends its connection. */
   #attempt(order: Order): void {
     try {
-      this.#carryOut[order.do](order as never);
+      Client.#carryOut[order.do].call(this, order as never);
     } catch (error) {
       this.#close(1000);
       const { connection } = order as Extract<Order, { do: 'write' }>;
@@ -815,64 +831,100 @@ export class Client {
   }
 
   #open(connection: number): void {
-    const link = this.#link;
-    const input = (orders: (now: number) => Order[]): void => {
-      if (link === this.#link && !this.#isOver) this.#input(orders);
-    };
-    const isOpen = (): boolean => transport !== undefined && transport === this.#transport;
-    let transport: Transport | undefined;
-    let isSilent = true;
-    let isHeard = false;
     this.#written = 0;
     clearTimeout(this.#wish);
-    const joining = new Joining(this.#budget.message);
-    const held = this.#account.open(undefined, {
-      unsent: () => transport?.unsent?.() ?? 0,
-      end: () => queueMicrotask(() => line.closed(heldTooMuch())), // the link may be at work
-    });
-    const line: Connection = {
-      isReady: () => isOpen() && link.state === 'ready',
-      send: (envelope) => {
-        if (line.isReady()) input((at) => link.send(envelope, at));
-      },
-      opened: () => input((at) => link.opened(connection, at)),
-      arriving: (bytes) => held.set('arriving', bytes),
-      received: (data) => {
-        if (!isOpen()) return;
-        isSilent = false;
-        this.#heardAt = performance.now();
-        isHeard ||= line.isReady();
-        this.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
-        this.#isWhole = false;
-        input((at) => link.received(connection, data, at));
-        if (this.#isStoring) held.add('waiting', costOf(data.length));
-        if (typeof data === 'string') return;
-        if (this.#isWhole) joining.end();
-        held.set('partial', this.#isWhole ? 0 : joining.add(data.length));
-      },
-      closed: (closing) => {
-        if (isOpen()) {
-          const given = closing as HubClosing | undefined;
-          const isReady = line.isReady();
-          const point = isHeard ? undefined : pointOf(given?.code, this.#written, isReady);
-          const times = point === undefined ? 0 : (this.#closing.times ?? 0) + 1;
-          const losses = this.#losses(isReady && closing === undefined);
-          this.#close(1000);
-          this.#closing = { ...given, isSilent, point, times, losses };
-          if (losses >= LOSSES && isReady) closing = { retryAfter: TURN };
-        }
-        input((at) => link.closed(connection, closing, at));
-      },
-    };
-    this.#lose = () => line.closed({ retryAfter: 0 });
+    const line = new Client.#Line(this, connection);
+    this.#line = line;
+    this.#held = line.held;
     try {
-      transport = this.#platform.open(line);
+      line.transport = this.#platform.open(line);
     } catch (error) {
       throw cannotOpen(error);
     }
-    this.#transport = transport;
-    this.#held = held;
+    this.#transport = line.transport;
   }
+
+  /** A connection, for its transport and for the account. */
+  static readonly #Line = class implements Connection, Holder {
+    readonly #client: Client;
+    readonly #its: ClientLink; // the client may have another one later
+    readonly #connection: number;
+    readonly #joining: Joining;
+    readonly held: Entry;
+    transport: Transport | undefined;
+    #isSilent = true;
+    #isHeard = false;
+
+    constructor(client: Client, connection: number) {
+      this.#client = client;
+      this.#its = client.#link;
+      this.#connection = connection;
+      this.#joining = new Joining(client.#budget.message);
+      this.held = client.#account.open(undefined, this);
+    }
+
+    get #isOpen(): boolean {
+      return this.transport !== undefined && this.transport === this.#client.#transport;
+    }
+
+    #pass(orders: (now: number) => Order[]): void {
+      if (this.#its === this.#client.#link && !this.#client.#isOver) this.#client.#input(orders);
+    }
+
+    isReady(): boolean {
+      return this.#isOpen && this.#its.state === 'ready';
+    }
+
+    send(envelope: JsonObject): void {
+      if (this.isReady()) this.#pass((at) => this.#its.send(envelope, at));
+    }
+
+    opened(): void {
+      this.#pass((at) => this.#its.opened(this.#connection, at));
+    }
+
+    arriving(bytes: number): void {
+      this.held.set('arriving', bytes);
+    }
+
+    received(data: string | Uint8Array): void {
+      if (!this.#isOpen) return;
+      const client = this.#client;
+      this.#isSilent = false;
+      client.#heardAt = performance.now();
+      this.#isHeard ||= this.isReady();
+      client.#listeners.emit({ type: 'trace', what: { type: 'received', data } });
+      client.#isWhole = false;
+      this.#pass((at) => this.#its.received(this.#connection, data, at));
+      if (client.#isStoring) this.held.add('waiting', costOf(data.length));
+      if (typeof data === 'string') return;
+      if (client.#isWhole) this.#joining.end();
+      this.held.set('partial', client.#isWhole ? 0 : this.#joining.add(data.length));
+    }
+
+    closed(closing?: Parameters<Connection['closed']>[0]): void {
+      const client = this.#client;
+      if (this.#isOpen) {
+        const given = closing as HubClosing | undefined;
+        const isReady = this.isReady();
+        const point = this.#isHeard ? undefined : pointOf(given?.code, client.#written, isReady);
+        const times = point === undefined ? 0 : (client.#closing.times ?? 0) + 1;
+        const losses = client.#losses(isReady && closing === undefined);
+        client.#close(1000);
+        client.#closing = { ...given, isSilent: this.#isSilent, point, times, losses };
+        if (losses >= LOSSES && isReady) closing = { retryAfter: TURN };
+      }
+      this.#pass((at) => this.#its.closed(this.#connection, closing, at));
+    }
+
+    unsent(): number {
+      return this.transport?.unsent?.() ?? 0;
+    }
+
+    end(): void {
+      queueMicrotask(() => this.closed(heldTooMuch())); // the link may be at work
+    }
+  };
 
   /** @param isLoss - whether a connection is lost that was ready. One that was not changes nothing */
   #losses(isLoss: boolean): number {
@@ -884,7 +936,7 @@ export class Client {
 
   #close(code: number): void {
     const transport = this.#transport;
-    if (this.#held !== undefined) this.#account.close(undefined, this.#held);
+    if (this.#held !== undefined) this.#account.close(this.#held);
     this.#transport = this.#held = undefined;
     transport?.close(code);
   }
@@ -901,7 +953,7 @@ export class Client {
 
   /** Whether an order is carried out although `end` was called after it: nothing is opened, and only what was not sent is told. */
   #outlasts(order: Order): boolean {
-    return order.do === 'tell' ? order.event.type in this.#hear : order.do !== 'open';
+    return order.do === 'tell' ? order.event.type in Client.#hear : order.do !== 'open';
   }
 }
 

@@ -13,7 +13,7 @@ import {
   wrap,
 } from 'hub-protocol';
 import { ReplyCollector, sessionIdsMatch } from 'hub-protocol/parts';
-import { Account, costOf, type Entry } from './account.ts';
+import { Account, costOf, type Entry, type Holder } from './account.ts';
 import { envelopeOf } from './answers.ts';
 import { budgetOf } from './budget.ts';
 import type { ClientEvent, ConnectOptions, Question } from './options.ts';
@@ -40,7 +40,10 @@ const NO_STATE = canonicalJson({});
 /** The longest message of the hub of which a state is kept. */
 const LONGEST_STATE = 65_536;
 
-export class Conversation {
+/** The language of each question of all clients that was not sent yet. */
+const languages = new WeakMap<JsonObject, string>();
+
+export class Conversation implements Holder {
   readonly #options: ConnectOptions;
   #lastGiven: Given;
   /** The session of questions that name none; `undefined` for the session of the connection. */
@@ -52,8 +55,6 @@ export class Conversation {
   readonly #account: Account;
   readonly #most: number;
   #held: Entry;
-  /** The language of each question that was not sent yet. */
-  readonly #languages = new WeakMap<JsonObject, string>();
   /** The speech that was told last. */
   #last: { readonly type: string; readonly text: string } | undefined;
 
@@ -61,19 +62,18 @@ export class Conversation {
     this.#options = options;
     this.#account = account;
     this.#most = budgetOf(options).states;
-    this.#held = this.#open();
+    this.#held = account.open(undefined, this);
     this.#lastGiven = options.disclosure?.lastGiven ?? 'never';
   }
 
-  /** What the states take. If that is most of all that is held, they are forgotten. */
-  #open(): Entry {
-    return this.#account.open(undefined, {
-      unsent: () => 0,
-      end: () => {
-        this.#states.clear();
-        this.#held = this.#open();
-      },
-    });
+  unsent(): number {
+    return 0;
+  }
+
+  /** The states take most of all that is held: they are forgotten. */
+  end(): void {
+    this.#states.clear();
+    this.#held = this.#account.open(undefined, this);
   }
 
   /** The session of questions that name none. */
@@ -101,7 +101,7 @@ export class Conversation {
     const { siteId } = identity;
     const envelope = envelopeOf(question, requestId, { siteId, lang, sessionId: this.#sessionId });
     this.returnState(envelope);
-    this.#languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
+    languages.set(envelope, readHubEvent(envelope)!.data.lang as string);
     return envelope;
   }
 
@@ -112,13 +112,13 @@ export class Conversation {
   wrapped(type: 'query' | 'cascade', question: Question, queryId: string): JsonObject {
     const inner = this.envelopeOf(question, queryId);
     const envelope = wrap(type, inner, { queryId });
-    this.#languages.set(envelope, this.#languages.get(inner)!);
+    languages.set(envelope, languages.get(inner)!);
     return envelope;
   }
 
   /** An envelope was sent. Returns what `disclose` returns if it is a question. */
   begin(envelope: JsonObject): DisclosureEvent | undefined {
-    const language = this.#languages.get(envelope);
+    const language = languages.get(envelope);
     return language === undefined ? undefined : this.disclose(language);
   }
 

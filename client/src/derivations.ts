@@ -33,7 +33,10 @@ export class Derivations {
           return this.#derive(this.#password, salt, onProgress, signal);
         }),
       )
-      .then(answer);
+      .then((psk) => {
+        if (this.#stopper === stopper) this.#stopper = undefined;
+        answer(psk);
+      });
   }
 
   /** Stops the derivation that runs. */

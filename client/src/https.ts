@@ -129,7 +129,7 @@ export function connect(options: NodeOptions): Client {
     return answer.finally(() => signal.removeEventListener('abort', giveUp)); // it would keep the response as long as the signal
   }
 
-  function open({ isReady, arriving, received, closed }: Connection): Transport {
+  function open(connection: Connection): Transport {
     const outgoing: (string | Uint8Array)[] = [];
     let unsent = 0; // in bytes
     let isOpen = true;
@@ -157,9 +157,9 @@ export function connect(options: NodeOptions): Client {
         for (const data of messages) {
           await new Promise(setImmediate); // one message, then whatever else waits in the event loop
           if (!isOpen) break;
-          received(data);
+          connection.received(data);
         }
-        arriving(0);
+        connection.arriving(0);
         if (!isOpen || outgoing.length > 0) continue;
         await new Promise<void>((resolve) => {
           const timer = setTimeout(resolve, pause);
@@ -175,14 +175,18 @@ export function connect(options: NodeOptions): Client {
 
     /** The hub's messages for the client: texts in the handshake, and bytes afterwards. */
     async function poll(): Promise<(string | Uint8Array)[]> {
-      if (!isReady()) return stringsOf(check(await call('GET', 'get_messages')).messages);
-      const answer = check(await call('GET', 'get_binary_messages', {}, budget.responseWhenReady, arriving));
+      if (!connection.isReady()) return stringsOf(check(await call('GET', 'get_messages')).messages);
+      const answer = check(
+        await call('GET', 'get_binary_messages', {}, budget.responseWhenReady, (bytes) =>
+          connection.arriving(bytes),
+        ),
+      );
       return stringsOf(answer.b64_messages).map((text) => Buffer.from(text, 'base64'));
     }
 
     earlier = earlier.then(carry).catch((error: unknown) => {
-      if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) closed();
-      else closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter) });
+      if (!(error instanceof Refusal) || (hasAnswered && 'cause' in error.closing)) connection.closed();
+      else connection.closed({ ...error.closing, retryAfter: readRetryAfter(error.retryAfter) });
     });
     if (given.socket?.agent === undefined) earlier = earlier.then(() => agent.destroy()); // the sockets that are kept for the next request
     return {

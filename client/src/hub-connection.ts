@@ -8,7 +8,7 @@ import {
   RemoteError,
 } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
-import { Account, costOf, type Entry, type Holding, Joining, weightOf } from './account.ts';
+import { Account, costOf, type Entry, type Holder, type Holding, Joining, weightOf } from './account.ts';
 import { Admission, type AdmissionLimits, type Guest } from './admission.ts';
 import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
@@ -253,7 +253,7 @@ export function share(given: ServedOptions, limits: AdmissionLimits = ONE_EACH):
 }
 
 /** A connection, with what its transport calls. */
-export class ServedConnection implements HubConnection, Guest {
+export class ServedConnection implements HubConnection, Guest, Holder {
   readonly accessKey: string;
   readonly #options: ServedOptions;
   readonly #line: Line;
@@ -299,7 +299,7 @@ export class ServedConnection implements HubConnection, Guest {
     this.#session = sessionOf(client, options);
     this.#shared = shared;
     this.#joining = new Joining(options.session!.maxMessage!);
-    this.#held = account.open(accessKey, { unsent: () => line.unsent(), end: () => this.#drop() });
+    this.#held = account.open(accessKey, this);
     this.#onEvent = this.#listener();
     this.#deadline = this.#cutAfter(this.#handshakeTimeout);
     admission.enter(this);
@@ -384,7 +384,7 @@ export class ServedConnection implements HubConnection, Guest {
   /** The transport has ended. */
   closed(code?: number): void {
     clearTimeout(this.#deadline);
-    this.#shared.account.close(this.accessKey, this.#held);
+    this.#shared.account.close(this.#held);
     this.#shared.admission.leave(this);
     this.#handle(() => this.#session.closed(code));
     this.#isOver = true;
@@ -408,8 +408,12 @@ export class ServedConnection implements HubConnection, Guest {
     this.#hold('partial', isWhole ? 0 : this.#joining.add(data.length));
   }
 
+  unsent(): number {
+    return this.#line.unsent();
+  }
+
   /** This connection holds most, and the hub has no memory for it. The session frees at once what it holds. */
-  #drop(): void {
+  end(): void {
     const reason = 'this hub has no memory for what the client makes it hold';
     this.#handle(() => this.#session.closed({ code: TRY_AGAIN_LATER, reason }));
     this.#isOver = true;

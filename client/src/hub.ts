@@ -237,7 +237,7 @@ class Openings {
     const late = setTimeout(end, OPENING_TIMEOUT);
     this.#ends.set(socket, () => {
       clearTimeout(late);
-      this.#account.close(undefined, entry);
+      this.#account.close(entry);
     });
     entry.set('arriving', OPENING_COST);
   }
@@ -357,7 +357,7 @@ function serve(
   });
   if (connection === undefined) return undefined;
   keepAlive(socket, pingEvery);
-  watchArriving(socket, (bytes) => connection.arriving(bytes));
+  watchArriving(socket, connection);
   socket.on('message', (data, isBinary) => connection.receive(isBinary ? (data as Buffer) : data.toString()));
   socket.on('close', (code) => connection.closed(code));
   connection.start();

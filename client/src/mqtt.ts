@@ -100,11 +100,7 @@ export function connect(options: MqttOptions): Client {
   }
 
   /** @param goesOn - whether a refusal leads to another attempt */
-  function dial(
-    { send, opened, arriving, received, closed }: Connection,
-    agreed: Terms,
-    goesOn: (finding: Finding) => boolean,
-  ): Transport {
+  function dial(connection: Connection, agreed: Terms, goesOn: (finding: Finding) => boolean): Transport {
     let isConnected = place.scheme.startsWith('ws'); // whether more than a socket has failed
     let isOpen = false;
     let isLeft = false;
@@ -128,7 +124,7 @@ export function connect(options: MqttOptions): Client {
         ...MAX_PIECES,
       },
     });
-    limitPackets(broker, budget.packet, { arriving });
+    limitPackets(broker, budget.packet, { arriving: (bytes) => connection.arriving(bytes) });
     broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const levelOf = (wanted: number) => Math.min(wanted, limits.qos) as typeof qos;
     /** What a broker answers to a message about the status changes nothing. */
@@ -140,13 +136,13 @@ export function connect(options: MqttOptions): Client {
       }
     };
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
-    const pings = setInterval(() => send({ msg_type: 'ping', payload: {} }), pingEvery);
+    const pings = setInterval(() => connection.send({ msg_type: 'ping', payload: {} }), pingEvery);
     sayOnline = () => void say(online).catch(() => {}); // `close` follows
 
     const announce = async (): Promise<void> => {
       await broker.subscribeAsync(topics.subscribe, { qos: levelOf(qos) });
       await say(offline); // makes the hub forget an earlier session
-      opened();
+      connection.opened();
     };
     const leave = (): void => {
       isLeft = true;
@@ -156,7 +152,7 @@ export function connect(options: MqttOptions): Client {
     const end = (closing?: Finding): void => {
       if (isLeft) return;
       if (!isOpen && isConnected && goesOn(closing!)) leave();
-      else closed(closing);
+      else connection.closed(closing);
     };
     /** CONNACK refuses the account, SUBACK the topic. */
     const fail = (error: Error): void => {
@@ -192,7 +188,7 @@ export function connect(options: MqttOptions): Client {
     });
     broker.on('message', (topic, data, { retain }) => {
       if (topic === topics.subscribe && !retain)
-        received(data); // a retained message belongs to no session
+        connection.received(data); // a retained message belongs to no session
       else isRenamed ||= topic !== topics.subscribe;
     });
     broker.on('error', (error) => {

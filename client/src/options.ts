@@ -44,7 +44,7 @@ export interface ConnectOptions {
     | undefined;
   /**
    * Whether the program plays what the hub says, and calls `spoken` then (default: `disclosure.isVoice`). A client that only shows it tells
-   * the hub at once that it was played: a skill may wait for that.
+   * the hub 20 ms later that it was played, unless the answer has ended: a skill may wait for that.
    */
   plays?: boolean | undefined;
   /** The name of the program, for the logs of the hub (default `hub-protocol-client`). */

@@ -66,13 +66,13 @@ export function connectByWebSocket(
     };
   }
 
-  function dial({ send, received, closed }: Connection): Transport {
+  function dial(connection: Connection): Transport {
     let isOpen = false;
     let waited = 0; // with the last ping, in bytes
     let written = 0; // since then
     /** A browser does not say why there is no connection, so that a page learns nothing of its network. */
     const end = (closing?: { code: number; reason: string }): void =>
-      closed(isOpen ? closing : { cause: 'not-reachable', platformCode });
+      connection.closed(isOpen ? closing : { cause: 'not-reachable', platformCode });
     let platformCode: string | undefined;
     /** Only the page itself hears what its policy has blocked, before the connection fails. */
     const heard = ({ effectiveDirective }: SecurityPolicyViolationEvent): void => {
@@ -83,12 +83,13 @@ export function connectByWebSocket(
     socket.binaryType = 'arraybuffer';
     const pings = setInterval(() => {
       // The hub does not read, if nothing has left since the last ping.
-      if (waited > 0 && socket.bufferedAmount >= waited + written) return closed('timeout');
-      send(PING);
+      if (waited > 0 && socket.bufferedAmount >= waited + written) return connection.closed('timeout');
+      connection.send(PING);
       waited = socket.bufferedAmount;
       written = 0;
     }, pingEvery);
-    socket.onmessage = ({ data }) => received(typeof data === 'string' ? data : new Uint8Array(data));
+    socket.onmessage = ({ data }) =>
+      connection.received(typeof data === 'string' ? data : new Uint8Array(data));
     socket.onopen = () => {
       isOpen = true;
     };

@@ -24,12 +24,12 @@ const NO_TEXT =
 
 export class Unheard {
   /** What was told since the client was connected last. */
-  readonly #told = new Set<string>();
+  #told: Set<string> | undefined;
   #isDisclosed = false;
 
   /** @param isHeard - whether an event of a type has a listener */
   take(event: ClientEvent, isHeard: (type: Type) => boolean): void {
-    if (event.type === 'connect') this.#told.clear();
+    if (event.type === 'connect') this.#told = undefined;
     const { tell } = event as { tell?: string };
     if (HEARD_BY[event.type]?.some(isHeard) !== false) return void (tell && this.told(tell));
     if (event.type === 'disclosure') this.#disclose(event.text ?? NO_TEXT);
@@ -39,7 +39,7 @@ export class Unheard {
 
   /** A listener is told this, or whoever asks. */
   told(tell: string): void {
-    if (this.#told.size === MOST_TOLD) this.#told.clear();
+    if (this.#told === undefined || this.#told.size === MOST_TOLD) this.#told = new Set();
     this.#told.add(tell);
   }
 
@@ -50,7 +50,7 @@ export class Unheard {
   }
 
   #once(tell: string | undefined): void {
-    if (tell === undefined || this.#told.has(tell)) return;
+    if (tell === undefined || this.#told?.has(tell)) return;
     this.told(tell);
     warn(`${tell} The client tries again.`);
   }

@@ -42,7 +42,7 @@ export function connect(options: NodeOptions): Client {
   const timeout = openingTimeout(policy?.deadlines);
   const { options: ofSocket, agent, headers, place } = routeTo(url, given, timeout);
 
-  function open({ arriving, received, closed }: Connection): Transport {
+  function open(connection: Connection): Transport {
     let isConnected = false;
     let isOpen = false;
     const socket = new WebSocket(authorized, {
@@ -64,28 +64,30 @@ export function connect(options: NodeOptions): Client {
       },
     });
     keepAlive(socket, pingEvery);
-    watchArriving(socket, arriving);
-    socket.on('message', (data, isBinary) => received(isBinary ? (data as Buffer) : data.toString()));
+    watchArriving(socket, connection);
+    socket.on('message', (data, isBinary) =>
+      connection.received(isBinary ? (data as Buffer) : data.toString()),
+    );
     // The option handshakeTimeout does not count while TLS is agreed.
-    const late = setTimeout(() => closed(causeOfSilence(isConnected)), timeout);
+    const late = setTimeout(() => connection.closed(causeOfSilence(isConnected)), timeout);
     socket.on('open', () => {
       isOpen = true;
       clearTimeout(late);
     });
     socket.on('close', () => clearTimeout(late));
     socket.on('error', (error) => {
-      if (!isOpen) closed(causeOfOpening(error, isConnected)); // later, `close` follows
+      if (!isOpen) connection.closed(causeOfOpening(error, isConnected)); // later, `close` follows
     });
     socket.on('unexpected-response', (_, { statusCode: status, headers }) =>
-      closed({
+      connection.closed({
         status: status!,
         platformCode: `HTTP_${status}${headers['www-authenticate'] === undefined ? '' : '_LOGIN'}`,
         retryAfter: readRetryAfter(headers['retry-after']),
       }),
     );
-    socket.on('close', (code, reason) => closed({ code, reason: reason.toString() }));
+    socket.on('close', (code, reason) => connection.closed({ code, reason: reason.toString() }));
     return {
-      write: (data) => socket.send(data, (error) => error && closed()),
+      write: (data) => socket.send(data, (error) => error && connection.closed()),
       unsent: () => socket.bufferedAmount,
       close: (code) => socket.close(code),
     };

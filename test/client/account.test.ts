@@ -48,8 +48,8 @@ test('a connection that has ended holds nothing, whatever comes of it later', ()
   const { account, ended, open } = accountOf(1000);
   const gone = open('gone', 'a');
   gone.set('answers', 900);
-  account.close('a', gone);
-  account.close('a', gone);
+  account.close(gone);
+  account.close(gone);
   gone.add('answers', -900);
   const next = open('next', 'b');
   next.set('partial', 1000);

@@ -57,20 +57,20 @@ class Slow {
 /** Opens connections to a server that names a new node id each time, without any secret. */
 class Impostor {
   dials = 0;
-  #closed: Parameters<Platform['open']>[0]['closed'] = () => {};
+  #connection: Parameters<Platform['open']>[0] | undefined;
 
-  readonly open: Platform['open'] = ({ received, closed }) => {
+  readonly open: Platform['open'] = (connection) => {
     const nodeId = `hub ${this.dials++}`;
-    this.#closed = closed;
+    this.#connection = connection;
     const hub = new HubSession({ crypto, randomBytes, nodeId, staticKey: HUB_STATIC, psk: PSK });
     queueMicrotask(() => {
-      for (const event of hub.start()) if (event.type === 'transmit') received(event.data);
+      for (const event of hub.start()) if (event.type === 'transmit') connection.received(event.data);
     });
     return { write: () => {}, close: () => {} };
   };
 
   drop(): void {
-    this.#closed(1006);
+    this.#connection?.closed(1006);
   }
 }
 

@@ -431,7 +431,8 @@ for (const [point, after, expected] of [
       {
         open(connection) {
           const texts = (): void => connection.closed({ code: 1000 });
-          const transport = open({ ...connection, received: after === 0 ? () => {} : connection.received });
+          if (after === 0) connection.received = () => {};
+          const transport = open(connection);
           if (after === 0) queueMicrotask(texts);
           return {
             ...transport,

@@ -146,6 +146,8 @@ const COMPRESSED = Buffer.concat([
   deflateSync(JSON.stringify({ type: 'x', data: { text: 'x'.repeat(20_000) }, context: {} })),
 ]);
 /** An envelope that is long enough to be counted. */
+/** What the hub says unasked. */
+const SPEECH = { msg_type: 'bus', payload: { type: 'speak', data: { utterance: 'Dinner.' }, context: {} } };
 const LONG = { msg_type: 'rendezvous', payload: { text: 'x'.repeat(70_000) } };
 /** Longer than a busy machine makes a hub wait. */
 const PING = 600;
@@ -232,6 +234,10 @@ function listened(client: Client): ClientEvent['type'][] {
 }
 
 /** Connects, asks, pauses, and ends. */
+function isPlayed({ payload }: JsonObject): boolean {
+  return Object(payload).type === 'recognizer_loop:audio_output_end';
+}
+
 async function run(entry: Entry, kind: 'given' | 'least'): Promise<Run> {
   texts.clear();
   const hub = await AnyHub.start(kind === 'given' ? tls : undefined);
@@ -254,6 +260,8 @@ async function run(entry: Entry, kind: 'given' | 'least'): Promise<Run> {
   hub.say(COMPRESSED);
   hub.say(LONG);
   await until(() => events.filter((type) => /^(?:dropped|message|envelope)$/.test(type)).length === 2);
+  hub.say(SPEECH);
+  await until(() => events.includes('speak') && (kind === 'given' || hub.seen.envelopes.some(isPlayed)));
   const pause = kind === 'given' ? PING : 100;
   if (entry === 'https') await until(() => timers.times('https').includes(pause));
   else if (kind === 'given') await until(() => hub.seen.pings.length > 0);
@@ -336,8 +344,7 @@ const ROWS: { readonly [option: string]: Row } = {
   },
   plays: {
     place: 'whether the hub is told that what is shown was played',
-    seen: ({ seen }) =>
-      seen.envelopes.some(({ payload }) => Object(payload).type === 'recognizer_loop:audio_output_end'),
+    seen: ({ seen }) => seen.envelopes.some(isPlayed),
     given: same(false),
     byDefault: same(true),
   },

@@ -147,7 +147,9 @@ export class World {
 
   #send: (data: string | Uint8Array) => void = () => {};
 
-  #open({ received, closed }: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
+  #open(connection: Parameters<Platform['open']>[0]): ReturnType<Platform['open']> {
+    const received = connection.received.bind(connection);
+    const closed = connection.closed.bind(connection);
     this.dials++;
     const hub = new HubSession({
       ...{ crypto, randomBytes, nodeId: 'hub-1', staticKey: this.hubStatic, psk: DERIVED },

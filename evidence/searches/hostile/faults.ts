@@ -27,8 +27,8 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   ]),
   fault('WebSocket', 'what a hub says stays in memory', [
     WS,
-    "socket.on('message', (data, isBinary) => received(",
-    "socket.on('message', (data, isBinary) => (globalThis.heard ??= []).push(data) && received(",
+    'connection.received(isBinary',
+    '(globalThis.heard ??= []).push(data) && connection.received(isBinary',
   ]),
   fault('WebSocket', 'a hub that answers no ping is kept', [
     WS,
@@ -42,8 +42,8 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   ]),
   fault('WebSocket', 'a question that was not sent never ends', [
     CLIENT,
-    'unsent: (event) => this.#answers.fail(event) || this.#tell(event),',
-    'unsent: (event) => this.#tell(event),',
+    'if (!this.#answers.fail(event)) this.#tell(event);',
+    'this.#tell(event);',
   ]),
   fault('WebSocket', 'a store that fails is not told to the link', [
     CLIENT,
