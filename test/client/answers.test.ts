@@ -7,7 +7,7 @@ import { RemoteError } from 'hub-protocol';
 import type { AskError, Client, Part } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, soon, until } from './world.ts';
+import { endWorlds, mute, newWorld, soon, started, until } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -34,9 +34,7 @@ test('a question rejects with the error of the connection that ended before an a
 });
 
 test('a question that waits for its turn is asked on the next connection', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const [first, second] = [client.ask('one'), client.ask('two')];
   await until(() => world.questions === 1);
   world.drop();
@@ -67,9 +65,7 @@ test('a question that is late before any connection has failed says so to a pers
 });
 
 test('each question that a lost connection ends rejects with an error of its own', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const sent: string[] = [];
   client.on('trace', ({ what }) => {
     if ('envelope' in what && what.envelope.msg_type === 'bus') {
@@ -111,9 +107,7 @@ test('a question that is none, or has an unknown field, rejects with its request
 });
 
 test('a question rejects when end is called before an answer', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const answer = client.ask('hello').catch(({ code, message }) => `${code}: ${message}`);
   await until(() => world.questions === 1);
   client.end();
@@ -121,9 +115,7 @@ test('a question rejects when end is called before an answer', async () => {
 });
 
 test('a partial answer is delivered when the connection ends, and marked as partial', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const answer = client.ask('hello');
   await until(() => world.questions === 1);
   world.tell('speak', { utterance: 'One moment.' });
@@ -137,9 +129,7 @@ test('a partial answer is delivered when the connection ends, and marked as part
 });
 
 test('what a hub has shown is a partial answer, too', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const answer = client.ask('hello');
   await until(() => world.questions === 1);
   world.tell('speak', { image: 'map.png' });
@@ -150,9 +140,7 @@ test('what a hub has shown is a partial answer, too', async () => {
 });
 
 test('an answer that is too long is marked as truncated', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const answer = client.ask('hello');
   await until(() => world.questions === 1);
   world.tell('speak', { utterance: 'x'.repeat(5 * 1024 * 1024) });
@@ -194,8 +182,7 @@ test('a question has its own site, or else that of the identity', async () => {
 });
 
 test('an empty field of a question does not count as a missing one', async () => {
-  const world = newWorld();
-  const client = world.start({ lang: 'de-de' });
+  const { world, client } = started({ lang: 'de-de' });
   await client.ask({ text: 'hello', siteId: '' });
   assert.not.ok('site_id' in (world.asked.session as object)); // it names no site
   for (const empty of [{ lang: '' }, { sessionId: '' }]) {
@@ -204,22 +191,10 @@ test('an empty field of a question does not count as a missing one', async () =>
 });
 
 test('a question that the hub does not answer has a message for a person', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start({ requests: { deadlines: { idle: 10 } } });
+  const { client } = mute({ requests: { deadlines: { idle: 10 } } });
   const { ending, tell } = await client.ask('hello');
   assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
 });
-
-/** A client of a hub that answers nothing by itself. */
-function mute(): {
-  world: ReturnType<typeof newWorld>;
-  client: ReturnType<ReturnType<typeof newWorld>['start']>;
-} {
-  const world = newWorld();
-  world.isMute = true;
-  return { world, client: world.start() };
-}
 
 test('each part of an answer is passed on as it comes, with the message that carried it', async () => {
   const { world, client } = mute();
@@ -419,9 +394,7 @@ test('stop ends what is asked, and tells the assistant', async () => {
 });
 
 test('a question may have an id of its own, unless an open one has it', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const asked = client.ask('hello', { requestId: 'mine' });
   await until(() => world.questions === 1);
   assert.is(world.asked.request_id, 'mine');
@@ -440,8 +413,7 @@ test('the error of a question names the scheme, the host and the port', async ()
 });
 
 test('a signal that was aborted before, also one that does not say why, sends nothing', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   const polyfilled = new PolyfilledController();
   polyfilled.abort();
   for (const signal of [AbortSignal.abort(), polyfilled.signal as unknown as AbortSignal]) {

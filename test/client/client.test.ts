@@ -9,7 +9,18 @@ import { sentenceForDropped } from '../../client/dist/advice.js';
 import { Client } from '../../client/dist/client.js';
 import { binaryReader as readOnNode } from '../../client/dist/inflate-on-node.js';
 import { Listeners } from '../../client/dist/listeners.js';
-import { endWorlds, identity, newWorld, POLICY, PSK, soon, until, type World } from './world.ts';
+import {
+  endWorlds,
+  identity,
+  mute,
+  newWorld,
+  POLICY,
+  PSK,
+  soon,
+  started,
+  until,
+  type World,
+} from './world.ts';
 
 const MIB = 2 ** 20;
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
@@ -17,8 +28,7 @@ const codeOf = (error: Error & { code?: string }): string => error.code ?? error
 test.after.each(endWorlds);
 
 test('iterates over unsolicited messages until the client ends', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('hello');
   const heard: unknown[] = [];
   const listening = (async () => {
@@ -40,8 +50,7 @@ test('a loop over a client that has ended is over', async () => {
 });
 
 test('a loop that is too slow receives what may wait, then an error', async () => {
-  const world = newWorld();
-  const client = world.start({ maxMemory: 8 * MIB });
+  const { world, client } = started({ maxMemory: 8 * MIB });
   await client.ask('hello');
   const loop = client[Symbol.asyncIterator]();
   const first = loop.next().then(
@@ -149,8 +158,7 @@ test('a loop that was left no longer listens for messages', async () => {
 });
 
 test('messages that wait for a loop are dropped when it ends, and the next one hears only later messages', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('hello');
   const loop = client[Symbol.asyncIterator]();
   const first = loop.next();
@@ -178,8 +186,7 @@ test('asks a text, a text with its language, a command and a code', async () => 
 });
 
 test('sends bytes, hears bytes with their type, and reads bus messages in binary form', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { client } = started();
   assert.not(client.sendBytes(Uint8Array.of(1), 'raw_audio'));
   await client.ask('hello');
   const heard: unknown[] = [];
@@ -192,8 +199,7 @@ test('sends bytes, hears bytes with their type, and reads bus messages in binary
 });
 
 test('sends an envelope without waiting, and a refusal of it ends no question', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { client } = started();
   const sent = {
     msg_type: 'bus',
     payload: { type: 'speak:synth', data: { utterance: 'One.' }, context: {} },
@@ -222,8 +228,7 @@ test('a message that cannot be sent is an exception of send, and is not told as 
 
 /** A client that sends something while the keyring is being stored, at the first message of a new hub. */
 async function sendWhileStored(message: JsonObject, then: (client: Client) => void): Promise<unknown[]> {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   const log: unknown[] = [];
   client.on('unsent', ({ message, error, tell }) => log.push(message, error.code, tell));
   client.on('end', () => log.push('end'));
@@ -341,8 +346,7 @@ test('code of the caller may throw a text, or return nothing', async () => {
 });
 
 test('a message of the hub has JavaScript’s numbers, so it survives structuredClone', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('hello');
   const told = new Promise<HubEvent>((resolve) => client.once('message', ({ message }) => resolve(message)));
   world.tell('mycroft.volume.get.response', { percent: 0.35 }, {});
@@ -431,9 +435,7 @@ for (const [cause, [named, plant, remove = () => {}]] of Object.entries(ASKED)) 
 }
 
 test('messages of one type have listeners of their own, with the question to which they belong', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const heard: unknown[] = [];
   const all: string[] = [];
   const hear = ({
@@ -479,8 +481,7 @@ test('messages of one type have listeners of their own, with the question to whi
 const BROKER = { place: { scheme: 'mqtts', host: 'b', at: 'b:8883', partner: 'broker' } } as const;
 
 test('a hub behind a broker that stays silent costs one question: the next one waits for a new session', async () => {
-  const world = newWorld();
-  const client = world.start({ requests: { deadlines: { idle: 30 } } }, BROKER);
+  const { world, client } = started({ requests: { deadlines: { idle: 30 } } }, BROKER);
   await until(() => client.state === 'ready');
   const deaf = world.hub!;
   world.isMute = true; // it has restarted, and knows no client
@@ -491,8 +492,7 @@ test('a hub behind a broker that stays silent costs one question: the next one w
 });
 
 test('a question that ends before a hub behind a broker has had its time ends no session, and asks whether it is there', async () => {
-  const world = newWorld();
-  const client = world.start({}, BROKER);
+  const { world, client } = started({}, BROKER);
   await until(() => client.state === 'ready');
   const sent: unknown[] = [];
   client.on(
@@ -617,8 +617,7 @@ test('a question ends a pause, and another one the next pause, but two seconds l
 });
 
 test('a question does not end the pause before a second failure that a person is asked about', async () => {
-  const world = newWorld();
-  const client = world.start({ policy: { basePause: 60_000 }, derive: async () => randomBytes(32) });
+  const { world, client } = started({ policy: { basePause: 60_000 }, derive: async () => randomBytes(32) });
   await until(() => client.state === 'waiting' && world.types.includes('reconnect'));
   client.ask('hello').catch(() => {});
   assert.is(world.dials, 1);
@@ -642,8 +641,7 @@ test('reports a failure to a person from its second occurrence on, and at a star
 });
 
 test('says of each message of the hub that it drops what helps', async () => {
-  const world = newWorld();
-  const client = world.start({ maxMemory: 2 ** 20 });
+  const { world, client } = started({ maxMemory: 2 ** 20 });
   const tells: string[] = [];
   client.on('dropped', ({ tell }) => tells.push(tell));
   await client.ask('hello');
@@ -665,8 +663,7 @@ test('says of each message of the hub that it drops what helps', async () => {
 });
 
 test('a message of the hub may have half of maxMemory, and not a byte more', async () => {
-  const world = newWorld();
-  const client = world.start({ maxMemory: MIB });
+  const { world, client } = started({ maxMemory: MIB });
   const lengths: number[] = [];
   client.on('dropped', ({ bytes }) => lengths.push(-bytes));
   client.on('envelope', ({ envelope }) => lengths.push(JSON.stringify(envelope).length));
@@ -700,8 +697,7 @@ test('a transport that tells its end while it is closed is closed once', async (
 });
 
 test('tells the hub that a message was spoken, with the context of that message', async () => {
-  const world = newWorld();
-  const client = world.start({ plays: true });
+  const { world, client } = started({ plays: true });
   assert.is(client.spoken(), false); // there is no connection yet
   await client.ask('hello');
   const sent: unknown[] = [];
@@ -731,9 +727,7 @@ test('tells the hub that a message was spoken, with the context of that message'
 });
 
 test('what a client only shows is played at once, in its session, also what it says after an interruption', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start();
+  const { world, client } = mute();
   const asked = client.ask('tell a story');
   await until(() => world.questions === 1);
   const session = { session_id: 's-1', converse_handlers: [['stories', 1]] };
@@ -770,8 +764,7 @@ test('what the end of its answer follows is not reported as played: nobody waits
 });
 
 test('a hub that denies to be told what was played is not told again on that connection', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('one');
   const say = async (): Promise<void> => {
     world.say('Dinner is ready.');
@@ -788,8 +781,7 @@ test('a hub that denies to be told what was played is not told again on that con
 });
 
 test('a message that was spoken keeps its session in a later conversation', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('hello');
   client.newConversation();
   const sent: JsonObject[] = [];
@@ -931,9 +923,7 @@ test('each message is traced before it is written, or before anything comes of i
 });
 
 test('speech in the session of the connection answers its question, and speech in another one does not', async () => {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start({ session: { hello: { session: { session_id: 'own' } } } });
+  const { world, client } = mute({ session: { hello: { session: { session_id: 'own' } } } });
   const unasked: unknown[] = [];
   client.on('speak', ({ text }) => unasked.push(text));
   const answer = client.ask('hello');
@@ -946,8 +936,7 @@ test('speech in the session of the connection answers its question, and speech i
 });
 
 test('end rejects everything that waits, and is reported once', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   const waiting = client.ask('hello').catch(({ message }: Error) => message);
   client.end();
   assert.match(String(await waiting), 'end() was called');

@@ -7,7 +7,7 @@ import type { Client } from '../../client/dist/client.js';
 import { Conversation } from '../../client/dist/conversation.js';
 import type { ClientEvent, ConnectOptions } from '../../client/dist/options.js';
 import { PASSWORD } from '../world/keys.ts';
-import { endWorlds, newWorld, until, type World } from './world.ts';
+import { endWorlds, newWorld, started, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -23,8 +23,7 @@ function listen(
   options: Partial<ConnectOptions> = {},
   texts: unknown = { en: ENGLISH, fr: FRENCH },
 ): { world: World; client: Client; told: unknown[]; ask: (question: string | object) => Promise<void> } {
-  const world = newWorld();
-  const client = world.start({ identity: issuedWith(texts), ...options });
+  const { world, client } = started({ identity: issuedWith(texts), ...options });
   const told: unknown[] = [];
   client.on('disclosure', ({ language, text }) => told.push([language, text]));
   client.on('speak', ({ text }) => told.push(text));
@@ -72,8 +71,7 @@ async function returned(
   questions: readonly (string | object)[],
   dropsAfter?: number,
 ): Promise<unknown[]> {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   const sent: unknown[] = [];
   world.isMute = true;
   let next: Promise<unknown> | undefined;

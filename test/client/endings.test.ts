@@ -7,7 +7,18 @@ import type { Client } from '../../client/dist/client.js';
 import type { AskEvent, ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
 import { Clock } from '../world/clock.ts';
-import { endWorlds, HUB_STATIC, newWorld, POLICY, PSK, soon, Timers, until, type World } from './world.ts';
+import {
+  endWorlds,
+  HUB_STATIC,
+  newWorld,
+  POLICY,
+  PSK,
+  soon,
+  started,
+  Timers,
+  until,
+  type World,
+} from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -341,8 +352,7 @@ test('end clears the timer of a client that waits for its hub', async () => {
 });
 
 test('end in the listener of end does nothing more', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   client.on('end', () => client.end());
   client.end();
   client.end();
@@ -354,8 +364,7 @@ test('end in the listener of end does nothing more', async () => {
 });
 
 test('end and resume in the listener of connecting connect once', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   let isFirst = true;
   client.on('connecting', () => {
     if (!isFirst) return;
@@ -402,8 +411,7 @@ test('a client whose randomBytes failed at a pause asks a person, and dials agai
 });
 
 test('a hub with another key is reported with both fingerprints, before the connection and its answers', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   await client.ask('hello');
   const old = fingerprint(crypto.x25519.publicKey(HUB_STATIC));
   const seen: string[] = [];
@@ -453,8 +461,7 @@ for (const [point, after, expected] of [
 }
 
 test('a key that a person trusts takes the place of the pinned one, and no other key does', async () => {
-  const world = newWorld();
-  const client = world.start({ policy: { ...POLICY, onKkFailure: 'keep-pin' } });
+  const { world, client } = started({ policy: { ...POLICY, onKkFailure: 'keep-pin' } });
   await client.ask('hello');
   const change = async (): Promise<Extract<AskEvent, { act: 'trust' }>> => {
     world.hubStatic = randomBytes(32);
@@ -478,8 +485,7 @@ test('a key that a person trusts takes the place of the pinned one, and no other
 });
 
 test('what another program has stored counts from the next connection on', async () => {
-  const world = newWorld();
-  const client = world.start();
+  const { world, client } = started();
   const patterns: string[] = [];
   client.on('connect', ({ pattern }) => patterns.push(pattern));
   await client.ask('hello');

@@ -4,7 +4,7 @@ import type { JsonObject } from 'hub-protocol';
 import type { AskError, AskEvent, Client, ConnectOptions } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, soon, Timers, until, type World } from './world.ts';
+import { endWorlds, newWorld, soon, started, Timers, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -26,8 +26,7 @@ function start(options: Partial<ConnectOptions> = {}): {
   answer: (hub: string | undefined, type: string, data?: JsonObject, other?: JsonObject) => void;
   ready: () => Promise<void>;
 } {
-  const world = newWorld();
-  const client = world.start({ plays: true, ...options });
+  const { world, client } = started({ plays: true, ...options });
   const heard: Heard[] = [];
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'sent') heard.push(what.envelope as unknown as Heard);
@@ -402,8 +401,7 @@ test('a question or a query that is late tells all that is known of a certificat
 });
 
 test('a query that is late after a pause tells the cause of the pause, as a question does', async () => {
-  const world = newWorld();
-  const client = world.start({ policy: { basePause: 60_000, maxPause: 60_000 } });
+  const { world, client } = started({ policy: { basePause: 60_000, maxPause: 60_000 } });
   await client.ask('hello');
   world.isSilent = true;
   world.drop();

@@ -7,7 +7,7 @@ import type { Traced } from '../../client/dist/options.js';
 import { hasTooManyValues, lengthOutsideStrings, readOnce, tooManyValues } from '../../client/dist/values.js';
 import { readVectorFile } from '../../judge/src/vectors.ts';
 import { hex } from '../world/vectors.ts';
-import { endWorlds, newWorld, until } from './world.ts';
+import { endWorlds, started, until } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -60,8 +60,7 @@ test('counts the values of binary envelopes, and not speech', () => {
 });
 
 test('a client drops a message of many values before anything reads it', async () => {
-  const world = newWorld();
-  const client = world.start({ maxValues: 1000 });
+  const { world, client } = started({ maxValues: 1000 });
   const told: unknown[] = [];
   const traced: Traced[] = [];
   client.on('dropped', ({ reason, tell }) => told.push(reason, tell));

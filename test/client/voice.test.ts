@@ -4,7 +4,7 @@ import { encodeBinary } from 'hub-protocol/binary';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Client } from '../../client/dist/client.js';
-import { endWorlds, newWorld, soon, until, type World } from './world.ts';
+import { endWorlds, mute, soon, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -13,9 +13,7 @@ const codeOf = (error: Error & { code?: string }): string => error.code ?? error
 
 /** A client of a hub that says nothing by itself, and what it has asked for: texts, and speech as its language. */
 function start(): { world: World; client: Client; asked: unknown[] } {
-  const world = newWorld();
-  world.isMute = true;
-  const client = world.start({ plays: true });
+  const { world, client } = mute({ plays: true });
   const asked: unknown[] = [];
   client.on('trace', ({ what }) => {
     if (!('type' in what) || what.type !== 'sent') return;

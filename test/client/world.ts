@@ -303,6 +303,22 @@ export function newWorld(): World {
   return world;
 }
 
+/** A client in a world that ends with the test. */
+export function started(
+  options: Partial<ConnectOptions> = {},
+  platform: Partial<Platform> = {},
+): { world: World; client: Client } {
+  const world = newWorld();
+  return { world, client: world.start(options, platform) };
+}
+
+/** The same, whose hub answers nothing by itself. */
+export function mute(options: Partial<ConnectOptions> = {}): { world: World; client: Client } {
+  const { world, client } = started(options);
+  world.isMute = true;
+  return { world, client };
+}
+
 export function endWorlds(): void {
   for (const world of worlds.splice(0)) world.end();
 }
