@@ -92,17 +92,16 @@ const PROGRAMS: readonly Program[] = [
     parts: [],
   },
   {
-    question:
-      'How fast is it, and how much memory does an idle session take, compared with other implementations?',
+    question: 'How many connections and messages does one core of a hub take?',
     command: 'evidence/scale/run',
-    time: 'six minutes. Needs a C compiler; cargo',
+    time: 'a minute',
     page: 'docs/evidence/scale.md',
-    parts: ['machine', 'core', 'million', 'table'],
+    parts: ['core', 'million'],
   },
   {
     question: 'How fast is it in each supported Node.js, and what does a client cost?',
     command: 'evidence/scale/nodes',
-    time: 'ten minutes, and ten with `--goals`. Needs cargo; Linux on x64',
+    time: 'ten minutes, and ten with `--goals`. Needs Linux on x64',
     page: 'docs/evidence/scale.md',
     parts: ['nodes', 'goals'],
   },
@@ -118,7 +117,7 @@ const PROGRAMS: readonly Program[] = [
     command: 'evidence/mcu/run',
     time: "20 seconds; a minute more the first time; five minutes with `--least`. Needs a C compiler, cargo, Debian's `qemu-system-arm` and `gcc-arm-none-eabi`",
     page: 'docs/evidence/mcu.md',
-    parts: ['versions', 'counted', 'shared', 'memory', 'times'],
+    parts: ['versions', 'counted', 'memory'],
   },
   {
     question: 'How much memory do the single files take in the engines of devices, and how many steps in XS?',

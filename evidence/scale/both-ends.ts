@@ -1,28 +1,15 @@
 /** Both ends of a connection in this process: of the Noise handshake alone, and of whole sessions. */
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { importKey, nodeCrypto, randomBytes } from '../../dist/crypto/node.js';
 import { type CryptoProvider, HubSession, type Pattern } from '../../dist/index.js';
-import {
-  type argon2id,
-  ClientSession,
-  HandshakeState,
-  type KeyPair,
-  type Transport,
-} from '../../dist/parts.js';
+import { ClientSession, HandshakeState, type KeyPair, type Transport } from '../../dist/parts.js';
 
-export const SUITE = '25519_ChaChaPoly_SHA256';
+const SUITE = '25519_ChaChaPoly_SHA256';
 const prologue = randomBytes(200);
-export const psk: Uint8Array = randomBytes(32);
+const psk = randomBytes(32);
 
-export interface Keys {
+interface Keys {
   readonly staticKey: Uint8Array | KeyPair;
   readonly publicKey: Uint8Array;
-}
-
-export interface ImportedKeys extends Keys {
-  readonly staticKey: KeyPair;
 }
 
 export function newKeys(crypto: CryptoProvider): Keys {
@@ -31,19 +18,13 @@ export function newKeys(crypto: CryptoProvider): Keys {
 }
 
 /** Static keys as a gateway keeps them: imported once. */
-export function newImportedKeys(): ImportedKeys {
+function newImportedKeys(): Keys & { readonly staticKey: KeyPair } {
   const staticKey = importKey(randomBytes(32));
   return { staticKey, publicKey: staticKey.publicKey };
 }
 
-/** What a build of the library exports, ours or an earlier one. */
-export interface Build {
-  readonly HandshakeState: typeof HandshakeState;
-  readonly crypto: CryptoProvider;
-}
-
 export function handshake(
-  { HandshakeState, crypto }: Build,
+  crypto: CryptoProvider,
   pattern: Pattern,
   own: Keys,
   peer: Keys,
@@ -61,27 +42,8 @@ export function handshake(
   return [initiator.split(), responder.split()];
 }
 
-export const build = (crypto: CryptoProvider): Build => ({ HandshakeState, crypto });
-
-/** What is compared of an earlier build of the library, whose folder dist/ the option --before names. */
-export interface EarlierBuild {
-  readonly HandshakeState: typeof HandshakeState;
-  readonly argon2id: typeof argon2id;
-  readonly nodeCrypto: CryptoProvider;
-  readonly nobleCrypto: CryptoProvider;
-}
-
-export async function earlierBuild(dist: string): Promise<EarlierBuild> {
-  const load = (file: string) => import(pathToFileURL(resolve(dist, file)).href);
-  const folder = existsSync(join(dist, 'crypto')) ? 'crypto' : 'noise';
-  const parts = await Promise.all(
-    ['index.js', 'parts.js', `${folder}/node.js`, `${folder}/noble.js`].map(load),
-  );
-  return Object.assign({}, ...parts);
-}
-
-export const hubKeys: ImportedKeys = newImportedKeys();
-export const clientKeys: ImportedKeys = newImportedKeys();
+const hubKeys = newImportedKeys();
+const clientKeys = newImportedKeys();
 
 export interface Ends {
   readonly client: ClientSession;

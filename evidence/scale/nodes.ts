@@ -23,14 +23,14 @@ import {
   type Pattern,
   RequestScheduler,
 } from '../../dist/index.js';
-import { grouped, table } from '../../tools/draw.ts';
+import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { packCopy } from '../../tools/pack.ts';
-import { build, clientKeys, connect, handshake, hubKeys, newKeys } from './both-ends.ts';
+import { connect, handshake, newKeys } from './both-ends.ts';
 import { libp2pNoise, noiseHandshake, PATTERNS, rawNode } from './handshakes.ts';
 import { calls, progress } from './paired.ts';
 import { libsodium, sodiumNative } from './peers/index.js';
-import { cells, compare, judged, type Row } from './rows.ts';
+import { bytesOf, cellOf, compare, goalOf, type Row } from './rows.ts';
 import { conversations, start, storm } from './sockets.ts';
 
 const VERSIONS = ['20', '22', '24', '26'];
@@ -51,11 +51,8 @@ const NONCE = new Uint8Array(12);
 /** Each is measured in a process of its own, since what V8 learned about a function in one would slow it down in the next. */
 const CASES: readonly (() => Promise<Row[]>)[] = [
   ...PATTERNS.map((pattern) => () => connection(pattern)),
-  ...PATTERNS.map((pattern) => () => shares(pattern)),
   ...PATTERNS.map((pattern) => () => withoutNode(pattern)),
   x25519,
-  () => message(40),
-  () => message(1024),
   () => sealAndOpen(64),
   () => sealAndOpen(1024),
 ];
@@ -96,15 +93,14 @@ async function measureAll(): Promise<void> {
   );
   rmSync(installed, { recursive: true });
   progress('');
-  const rows = measured[0]!.flat().map((row, i) => [
-    row.what,
-    row.beside ?? '',
-    ...(values.goals ? [row.target === undefined ? '' : mostOf(row)] : []),
-    ...measured.map((each) => {
-      const [, takes, , , , ratio] = cells(each.flat()[i]!);
-      return ratio === '' ? takes! : `**${ratio}** ${takes}`;
-    }),
-  ]);
+  const rows = measured[0]!
+    .flat()
+    .map((row, i) => [
+      row.what,
+      row.beside ?? '',
+      ...(values.goals ? [goalOf(row)] : []),
+      ...measured.map((each) => cellOf(each.flat()[i]!)),
+    ]);
   const goal = values.goals ? ['goal'] : [];
   const drawn = table(['', 'compared with', ...goal, ...engines.map(nameOf)], rows);
   console.log(drawn);
@@ -112,8 +108,6 @@ async function measureAll(): Promise<void> {
 }
 
 const nameOf = (version: string): string => (version === BUN ? BUN : `Node ${version}`);
-const mostOf = ({ target, bytes, ratio }: Row): string =>
-  ratio !== undefined ? String(target) : bytes !== undefined ? `${grouped(target!)} B` : `${target} ms`;
 
 /** Installs the packages as they are published, and returns the folder. */
 async function install(): Promise<string> {
@@ -149,16 +143,8 @@ async function firstConnections(): Promise<Row[]> {
   const hundred = calls(() => connect('XXpsk2'));
   const [first, ...later] = Array.from({ length: 10 }, () => (hundred(100) as number) / 100);
   const [ms, besideMs] = [first!, later.at(-1)!];
-  const ratio = ms / besideMs;
-  return [
-    judged({
-      what: 'connections 1 to 100, XXpsk2',
-      ms,
-      beside: 'connections 901 to 1000',
-      besideMs,
-      ratio: { median: ratio, low: ratio, high: ratio },
-    }),
-  ];
+  const beside = 'connections 901 to 1000';
+  return [{ what: 'connections 1 to 100, XXpsk2', ms, beside, ratio: ms / besideMs }];
 }
 
 /** Whole sessions, from `start()` to both `ready`, with static keys that were imported before. */
@@ -166,74 +152,18 @@ function connection(pattern: Pattern): Promise<Row[]> {
   const ours = calls(() => connect(pattern));
   ours(3000);
   const peers = [rawNode(pattern), ...(pattern === 'XXpsk2' ? [noiseHandshake(), libp2pNoise()] : [])];
-  return compare(`connection, ${pattern}, \`nodeCrypto\``, ours, peers, 15, { leastMs: 100 });
+  return compare(`connection, ${pattern}, \`nodeCrypto\``, ours, peers, 15, 100);
 }
 
 /** The Noise handshake alone, in JavaScript. */
 function withoutNode(pattern: Pattern): Promise<Row[]> {
   const [own, peer] = [newKeys(nobleCrypto), newKeys(nobleCrypto)];
-  const through = (crypto: CryptoProvider) => calls(() => handshake(build(crypto), pattern, own, peer));
+  const through = (crypto: CryptoProvider) => calls(() => handshake(crypto, pattern, own, peer));
   const peers = [
     { name: '`nobleCrypto`', time: through(nobleCrypto) },
     ...(pattern === 'XXpsk2' ? [libp2pNoise()] : []),
   ];
   return compare(`handshake, ${pattern}, \`jsCrypto\``, through(jsCrypto), peers, 4);
-}
-
-/** Where the time of a connection goes, by a clock around each call of the provider. */
-async function shares(pattern: Pattern): Promise<Row[]> {
-  const spent: { [what: string]: number } = {};
-  const timed =
-    <A extends unknown[], R>(what: string, call: (...args: A) => R) =>
-    (...args: A): R => {
-      const began = performance.now();
-      try {
-        return call(...args);
-      } finally {
-        spent[what] = (spent[what] ?? 0) + performance.now() - began;
-      }
-    };
-  const { x25519, ciphers } = nodeCrypto;
-  const cipherOf = timed('ChaChaPoly', ciphers.ChaChaPoly!);
-  const crypto: CryptoProvider = {
-    ...nodeCrypto,
-    sha256: timed('SHA-256, HMAC', nodeCrypto.sha256),
-    hmacSha256: timed('SHA-256, HMAC', nodeCrypto.hmacSha256),
-    x25519: {
-      ...x25519,
-      importKey: timed('importing ephemeral keys', (privateKey: Uint8Array) => {
-        const own = x25519.importKey!(privateKey);
-        return { ...own, sharedSecret: timed('X25519', own.sharedSecret!) };
-      }),
-    },
-    ciphers: {
-      ChaChaPoly: (key) => {
-        const cipher = cipherOf(key);
-        return {
-          seal: timed('ChaChaPoly', cipher.seal.bind(cipher)),
-          sealInPlace: timed('ChaChaPoly', cipher.sealInPlace!.bind(cipher)),
-          open: timed('ChaChaPoly', cipher.open.bind(cipher)),
-        };
-      },
-    },
-  };
-  for (const { staticKey } of [hubKeys, clientKeys]) {
-    Object.assign(staticKey, { sharedSecret: timed('X25519', staticKey.sharedSecret!) });
-  }
-  const thousand = (): number => {
-    const began = performance.now();
-    for (let i = 0; i < 1000; i++) connect(pattern, undefined, crypto);
-    return performance.now() - began;
-  };
-  for (let i = 0; i < 3; i++) thousand();
-  for (const what of Object.keys(spent)) spent[what] = 0;
-  const besideMs = thousand() / 1000;
-  const parts = Object.entries(spent).map(([what, ms]) => [what, ms / 1000] as const);
-  const rest = parts.reduce((left, [, ms]) => left - ms, besideMs);
-  return [...parts, ['sessions, JSON, Noise', rest] as const].map(([what, ms]) => {
-    const ratio = { median: ms / besideMs, low: ms / besideMs, high: ms / besideMs };
-    return { what: `${what}, ${pattern}`, ms, beside: 'the connection', besideMs, ratio };
-  });
 }
 
 /** ChaChaPoly of node:crypto for messages of all lengths. */
@@ -255,23 +185,6 @@ const openSsl: CipherFactory = (key) => ({
     return new Uint8Array(plaintext);
   },
 });
-
-/** A message of JSON from a client to a hub, with everything around it. */
-function message(length: number): Promise<Row[]> {
-  const value = { type: 'speak', data: { utterance: '' } };
-  value.data.utterance = 'a'.repeat(length - JSON.stringify(value).length);
-  const through = (crypto: CryptoProvider) => {
-    const { client, hub } = connect('KKpsk0', undefined, crypto);
-    return calls(() => {
-      for (const data of client.sendJson(value)) hub.receive(data);
-    });
-  };
-  const other = {
-    name: 'the same over OpenSSL’s cipher',
-    time: through({ ...nodeCrypto, ciphers: { ChaChaPoly: openSsl } }),
-  };
-  return compare(`${length} bytes of JSON, client to hub`, through(nodeCrypto), [other], 5);
-}
 
 /** A message sealed and opened by the bare cipher. */
 async function sealAndOpen(length: number): Promise<Row[]> {
@@ -305,34 +218,16 @@ async function sealAndOpen(length: number): Promise<Row[]> {
   );
 }
 
-/** Collects garbage, in Bun, too. */
-function collect(): void {
-  const { Bun } = globalThis as { Bun?: { gc(isSynchronous: boolean): void } };
-  for (let i = 0; i < 2; i++) Bun === undefined ? globalThis.gc!() : Bun.gc(true);
-}
-
-/** How many sessions are kept to measure one. */
-const KEPT = 10_000;
-
-/** What an idle session takes: in V8's heap and in arrays, and of the memory of the process, with the collector's slack. */
+/** What an idle session takes. */
 async function idle(): Promise<Row[]> {
-  const inUse = () => {
-    collect();
-    const { heapUsed, external, rss } = process.memoryUsage();
-    return { used: heapUsed + external, rss };
-  };
-  const rows: Row[] = [];
-  for (const side of ['client', 'hub'] as const) {
-    for (let i = 0; i < 1000; i++) connect();
-    const kept: unknown[] = new Array(KEPT).fill(null);
-    const before = inUse();
-    for (let i = 0; i < KEPT; i++) kept[i] = connect()[side];
-    const after = inUse();
+  return (['client', 'hub'] as const).flatMap((side) => {
+    const { used, rss } = bytesOf(10_000, () => connect()[side]);
     const what = `an idle session of a ${side}`;
-    rows.push(judged({ what, bytes: (after.used - before.used) / kept.length }));
-    rows.push({ what: `${what}, of the process`, bytes: (after.rss - before.rss) / kept.length });
-  }
-  return rows;
+    return [
+      { what, bytes: used },
+      { what: `${what}, of the process`, bytes: rss },
+    ];
+  });
 }
 
 const WAITING = 10_000;
@@ -349,7 +244,7 @@ async function queue(): Promise<Row[]> {
     return performance.now() - began;
   };
   timeOf();
-  return [judged({ what: '10,000 requests wait in a queue', ms: timeOf() })];
+  return [{ what: '10,000 requests wait in a queue', ms: timeOf() }];
 }
 
 async function x25519(): Promise<Row[]> {

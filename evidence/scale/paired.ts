@@ -91,16 +91,9 @@ export async function paired(
   }));
 }
 
-let stage = '';
-
-/** Sets what stands before all that {@link progress} shows. */
-export function startProgress(text: string): void {
-  stage = text;
-}
-
 /** Shows what goes on, on a terminal only. */
 export function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text === '' ? '' : `${stage}: ${text}`}`);
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }
 
 export function spread(values: readonly number[]): Spread {

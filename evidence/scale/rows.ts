@@ -1,122 +1,72 @@
-/** The rows of the table that `evidence/scale/run` prints, and what each of them should reach. */
+/** The rows of the tables of docs/evidence/scale.md, and what some of them should reach. */
 import { grouped } from '../../tools/draw.ts';
-import { type Contender, paired, type Spread } from './paired.ts';
-import { TARGETS } from './targets.ts';
+import { type Contender, paired } from './paired.ts';
 
 export interface Row {
-  /** What is measured, for instance `XXpsk2, node`. */
+  /** What is measured, for instance `a question and its answer over TLS`. */
   readonly what: string;
-  /** Where it lies on a curve: a length in bytes, or a number of sessions. */
-  readonly x?: number;
   /** The time of one call, or a size. */
   readonly ms?: number;
   readonly bytes?: number;
-  /** What it is compared with. */
+  /** What it is compared with, and the median of our time divided by that. */
   readonly beside?: string;
-  readonly besideMs?: number;
-  /** Our time divided by the other one. */
-  readonly ratio?: Spread;
-  /** The most that the ratio, or without one the value, should be. */
-  readonly target?: number;
-  readonly isMet?: boolean;
-  /** Why the target is not met, or why nothing was measured. */
-  readonly reason?: string;
+  readonly ratio?: number;
 }
 
-export interface Benchmark {
-  readonly name: string;
-  /** About how long it takes. */
-  readonly seconds: number;
-  run(): Promise<Row[]>;
-}
+/** The most that the ratio may be, or the bytes, or the milliseconds. The key is the row's name, with the peer's where there is one. */
+const GOALS: { readonly [row: string]: string } = {
+  'an idle session of a client': '4,096 B',
+  'an idle session of a hub': '4,096 B',
+  'import of `hub-protocol-client` beside import of ws': '1.5',
+  '1,000 clients over TLS after a restart beside ws': '1.5',
+  'connections 1 to 100, XXpsk2 beside connections 901 to 1000': '2.5',
+  '10,000 requests wait in a queue': '50 ms',
+};
 
-/** Adds the target to a row, if there is one for it. */
-export function judged(row: Row): Row {
-  const target = TARGETS[row.beside === undefined ? row.what : `${row.what} beside ${row.beside}`];
-  const value = row.ratio?.median ?? row.bytes ?? row.ms;
-  if (target === undefined || value === undefined) return row;
-  const isMet = value <= target.most;
-  const reason = isMet ? undefined : target.reason;
-  return { ...row, target: target.most, isMet, ...(reason === undefined ? {} : { reason }) };
+export function goalOf({ what, beside }: Row): string {
+  return GOALS[beside === undefined ? what : `${what} beside ${beside}`] ?? '';
 }
-
-/** A contender, or why there is none. */
-export type Peer = Contender | { readonly name: string; readonly missing: string };
 
 /** Compares our work with that of others: a row for each of them. */
 export async function compare(
   what: string,
   time: Contender['time'],
-  peers: readonly Peer[],
+  peers: readonly Contender[],
   seconds: number,
-  { x, leastMs }: { x?: number; leastMs?: number } = {},
+  leastMs?: number,
 ): Promise<Row[]> {
-  const present = peers.filter((peer) => 'time' in peer);
-  const [ours, ...others] = await paired([{ name: what, time }, ...present], seconds, leastMs);
-  const at = x === undefined ? {} : { x };
-  const rows = others.map(
-    ({ name, ms, ratio }): Row => ({ what, ...at, ms: ours!.ms, beside: name, besideMs: ms, ratio }),
-  );
-  if (peers.length === 0) rows.push({ what, ...at, ms: ours!.ms });
-  for (const peer of peers) {
-    if ('missing' in peer)
-      rows.push({ what, ms: ours!.ms, beside: peer.name, reason: `NOT MEASURED: ${peer.missing}` });
-  }
-  return rows.map(judged);
+  const [ours, ...others] = await paired([{ name: what, time }, ...peers], seconds, leastMs);
+  return others.map(({ name, ratio }) => ({ what, ms: ours!.ms, beside: name, ratio: ratio.median }));
+}
+
+/** What a row shows: the ratio, and our own time or size; nothing if it could not be measured. */
+export function cellOf({ ms, bytes, ratio }: Row): string {
+  if (ms === undefined && bytes === undefined) return '';
+  const takes = bytes === undefined ? timeOf(ms!) : `${grouped(Math.round(bytes))} B`;
+  return ratio === undefined ? takes : `**${ratio.toFixed(2)}** ${takes}`;
 }
 
 /** Three significant digits. */
-function time(ms: number): string {
+function timeOf(ms: number): string {
   const [value, unit] = ms < 0.9995 ? [1000 * ms, 'µs'] : [ms, 'ms'];
-  return `${value < 999.5 ? value.toPrecision(3) : grouped(value)} ${unit}`;
+  return `${value < 999.5 ? value.toPrecision(3) : grouped(Math.round(value))} ${unit}`;
 }
 
-const perSecond = (ms: number): string =>
-  ms < 100 ? grouped(Number((1000 / ms).toPrecision(3))) : (1000 / ms).toPrecision(2);
-
-const size = (bytes: number): string => `${bytes < 10 ? bytes.toFixed(2) : grouped(bytes)} B`;
-const isSize = ({ bytes }: Row): boolean => bytes !== undefined;
-
-export const COLUMNS = [
-  '',
-  'takes',
-  'a second',
-  'compared with',
-  'which takes',
-  'ratio',
-  'middle half',
-  'target',
-] as const;
-
-/** The cells of a row, by {@link COLUMNS}; the last one says whether the target is met, and if not, why. */
-export function cells(row: Row): string[] {
-  const { what, ms, bytes, beside = '', besideMs, ratio, target, isMet, reason } = row;
-  const isUnsure = ratio !== undefined && target !== undefined && ratio.low <= target;
-  const missed = isUnsure ? 'NOT MET, but in the middle half' : 'NOT MET';
-  const verdict = isMet === undefined ? '' : isMet ? 'met' : missed;
-  const most = target === undefined ? '' : `${isSize(row) ? size(target) : target}: ${verdict}`;
-  return [
-    what,
-    bytes === undefined ? (ms === undefined ? '' : time(ms)) : size(bytes),
-    ms === undefined ? '' : perSecond(ms),
-    beside,
-    besideMs === undefined ? '' : time(besideMs),
-    ratio === undefined ? '' : ratio.median.toFixed(2),
-    ratio === undefined ? '' : `${ratio.low.toFixed(2)} to ${ratio.high.toFixed(2)}`,
-    [most, reason].filter(Boolean).join('. '),
-  ];
-}
-
-const WIDTHS = [40, 10, 9, 34, 12, 7, 14];
-
-/** A line of the table on a terminal. */
-export function line(texts: readonly string[]): string {
-  return texts
-    .map((text, i) => {
-      const width = WIDTHS[i];
-      if (width === undefined) return `  ${text}`;
-      return i === 0 ? text.padEnd(width) : i === 3 ? `  ${text.padEnd(width)}` : text.padStart(width);
-    })
-    .join('')
-    .trimEnd();
+/**
+ * What each of so many takes while all are kept: in V8's heap and in arrays, and of the memory of the process, with the collector's
+ * slack.
+ */
+export function bytesOf(count: number, make: () => unknown): { used: number; rss: number } {
+  const { Bun } = globalThis as { Bun?: { gc(isSynchronous: boolean): void } };
+  const inUse = () => {
+    for (let i = 0; i < 2; i++) Bun === undefined ? globalThis.gc!() : Bun.gc(true);
+    const { heapUsed, external, rss } = process.memoryUsage(); // external includes the memory of array buffers
+    return { used: heapUsed + external, rss };
+  };
+  for (let i = 0; i < 1000; i++) make(); // compiled, and its shapes made
+  const kept: unknown[] = new Array(count).fill(null);
+  const before = inUse();
+  for (let i = 0; i < count; i++) kept[i] = make();
+  const after = inUse();
+  return { used: (after.used - before.used) / kept.length, rss: (after.rss - before.rss) / kept.length };
 }

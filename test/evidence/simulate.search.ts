@@ -5,7 +5,6 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { restartChart } from '../../evidence/searches/simulate/chart.ts';
 import { type Report, startClient } from '../../evidence/searches/simulate/client.ts';
 import { cellOf, hoursWithPolicy } from '../../evidence/searches/simulate/hour.ts';
 import { serving, TROUBLES } from '../../evidence/searches/simulate/hubs.ts';
@@ -117,11 +116,6 @@ test('the clients of a hub that restarts come back one by one', () => {
   const accepted = returnOf(CLIENTS, 120);
   assert.ok(Math.max(...accepted) < CLIENTS / 20);
   assert.ok(accepted.reduce((sum, count) => sum + count, 0) > 0.95 * CLIENTS);
-});
-
-test('docs/reference/restart.svg shows that', () => {
-  const drawn = readFileSync(new URL('../../docs/reference/restart.svg', import.meta.url), 'utf8');
-  assert.is(drawn, restartChart(), 'run evidence/searches/simulate/run');
 });
 
 test.run();

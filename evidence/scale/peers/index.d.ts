@@ -22,8 +22,6 @@ export function hashRawSync(
   },
 ): Uint8Array;
 
-export function canonicalize(value: unknown): string;
-
 type NoiseKeys = { readonly publicKey: Uint8Array };
 export class NoiseHandshake {
   constructor(pattern: string, isInitiator: boolean, staticKeys: NoiseKeys);

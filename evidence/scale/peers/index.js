@@ -4,7 +4,6 @@ import { Server } from 'socket.io'; // MIT
 import { io } from 'socket.io-client'; // MIT
 
 export { hashRawSync } from '@node-rs/argon2'; // MIT
-export { default as canonicalize } from 'canonicalize'; // Apache 2.0
 export { argon2id as wasmArgon2id } from 'hash-wasm'; // MIT
 export { default as libsodium } from 'libsodium-wrappers'; // ISC, WebAssembly
 export { default as NoiseHandshake } from 'noise-handshake'; // Apache 2.0

@@ -1,16 +1,13 @@
 /**
- * Writes the simulation into docs/reference/policy.md and docs/reference/restart.svg.
+ * Writes the simulation into docs/reference/policy.md.
  *
  *     evidence/searches/simulate/run
  */
-import { writeFileSync } from 'node:fs';
 import { table } from '../../../tools/draw.ts';
 import { writeMeasured } from '../../../tools/measured.ts';
-import { restartChart } from './chart.ts';
 import { cellOf, hoursWithPolicy, hourWithRetry } from './hour.ts';
 import { TROUBLES } from './hubs.ts';
 
-const CHART = new URL('../../../docs/reference/restart.svg', import.meta.url);
 console.log('This simulates some 60 hours and takes about four minutes.');
 
 const rows: string[][] = [];
@@ -29,4 +26,3 @@ for (const trouble of TROUBLES) {
 }
 const simulation = table(['the hub', 'over', 'obeys `retry`', '`ConnectionPolicy`'], rows);
 writeMeasured('docs/reference/policy.md', { simulation });
-writeFileSync(CHART, restartChart());
