@@ -87,7 +87,7 @@ const PROGRAMS: readonly Program[] = [
   {
     question: 'Do time and memory grow linearly with the input of the peer?',
     command: 'evidence/timing/linear',
-    time: 'ten minutes',
+    time: 'two minutes. Needs Linux',
     page: 'docs/evidence/timing.md',
     parts: [],
   },
