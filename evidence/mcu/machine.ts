@@ -22,7 +22,7 @@ export interface Recorded {
       readonly isJson?: boolean;
     }[];
   })[];
-  /** Connections of which each call of the cryptography is counted. */
+  /** Connections that are repeated with the cryptography of a chip. */
   readonly counted?: Recorded['connections'];
   readonly json: { readonly [name: string]: string };
   readonly accessKey?: string;

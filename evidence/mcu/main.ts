@@ -5,15 +5,15 @@
  *     evidence/mcu/run              some ten seconds, once everything is installed
  *     evidence/mcu/run --least      looks for the least memory, too, for some minutes
  *     evidence/mcu/run --file FILE  another build of hub-protocol.js
- *     evidence/mcu/run --json       prints JSON instead, from which evidence/mcu/draw.ts makes docs/evidence/mcu.md
+ *     evidence/mcu/run --write      looks for it, and writes all into docs/evidence/mcu.md and docs/reference/devices.md
  */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../dist/index.js';
-import { MEASURED } from '../../tools/measured.ts';
 import { hex, Peer } from '../devices/peer.ts';
+import { draw } from './draw.ts';
 import { type Memory, type Recorded, runMachine, type Step } from './machine.ts';
 
 export interface Row {
@@ -22,14 +22,6 @@ export interface Row {
   /** What a change may not exceed. */
   readonly budget?: number | undefined;
   readonly step?: Step;
-}
-
-/** What a part of the cryptography takes of a connection. */
-export interface Share {
-  readonly connection: string;
-  readonly part: string;
-  readonly calls: number;
-  readonly instructions: number;
 }
 
 /** The least memory in which both handshakes and messages of these lengths succeed. */
@@ -41,16 +33,6 @@ export interface Least extends Memory {
   /** Of a first contact and of a reconnect, with all that the garbage collector takes. */
   readonly first: number;
   readonly again: number;
-}
-
-/** What --json prints. */
-export interface Report {
-  /** At which commit, and when. */
-  readonly measured: string;
-  readonly versions: string;
-  readonly rows: readonly Row[];
-  readonly shares: readonly Share[];
-  readonly least: readonly Least[];
 }
 
 const MILLION = 1e6;
@@ -95,7 +77,7 @@ const { values } = parseArgs({
   options: {
     file: { type: 'string', default: fileURLToPath(new URL('../../dist/hub-protocol.js', import.meta.url)) },
     least: { type: 'boolean', default: false },
-    json: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
   },
 });
 
@@ -149,29 +131,7 @@ const sumOf = (steps: readonly Step[], ...starts: string[]): number =>
     .filter(({ step }) => starts.some((start) => step.startsWith(start)))
     .reduce((sum, { instructions }) => sum + instructions, 0);
 
-/** By the functions of a CryptoProvider. */
-const PARTS: { readonly [part: string]: readonly string[] } = {
-  X25519: ['publicKey', 'sharedSecret'],
-  'HMAC-SHA-256': ['hmacSha256'],
-  'SHA-256': ['sha256'],
-  ChaChaPoly: ['seal', 'open', 'openInPlace'],
-};
-
-/** Where the instructions of a first contact and of a reconnect go: each part of the cryptography, and what is left. */
-function sharesOf(steps: readonly Step[]): Share[] {
-  return ['XXpsk2', 'KKpsk0'].flatMap((connection) => {
-    let left = sumOf(steps, `${connection}:`);
-    const parts = Object.entries(PARTS).map(([part, functions]) => {
-      const calls = steps.filter(({ step }) => functions.some((name) => step === `${connection} by ${name}`));
-      const instructions = sumOf(calls, '');
-      left -= instructions;
-      return { connection, part, calls: calls.length, instructions };
-    });
-    return [...parts, { connection, part: 'all else', calls: 0, instructions: left }];
-  });
-}
-
-async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
+async function measure(): Promise<Row[]> {
   const unpaced = connections(LARGE, false, JSON_LENGTHS);
   const recorded: Recorded = {
     connections: [...unpaced, ...connections([], true)],
@@ -184,7 +144,7 @@ async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
   if (typeof steps === 'string') throw new Error(`the machine says: ${steps}`);
   const sum = (...starts: string[]): number => sumOf(steps, ...starts);
   const paced = steps.filter(({ step }) => step.includes('paced'));
-  const inside = steps.filter(({ step }) => / (?:by|with) /.test(step));
+  const inside = steps.filter(({ step }) => step.includes(' with '));
   const longest = paced.reduce((most, step) => (step.instructions > most.instructions ? step : most));
   const rows: Row[] = [];
   const add = (what: string, instructions: number, step?: Step): void => {
@@ -207,7 +167,7 @@ async function measure(): Promise<{ rows: Row[]; shares: Share[] }> {
     add(`KKpsk0 with ${chip}: all of a reconnect`, sum(`KKpsk0 with ${chip}:`));
   }
   add('the longest call of a paced session', longest.instructions, longest);
-  return { rows, shares: sharesOf(steps) };
+  return rows;
 }
 
 /** What the two handshakes and messages take in so much memory; `undefined` if it is not enough. */
@@ -263,13 +223,14 @@ const xsnap = JSON.parse(
   ),
 ) as { version: string };
 const versions = `XS 13.3 (npm @agoric/xsnap ${xsnap.version}), gcc ${version('arm-none-eabi-gcc', '-dumpfullversion')} -O2, QEMU ${version('qemu-system-arm', '--version')}`;
-const say = (text: string): void => void (values.json ? process.stderr : process.stdout).write(`${text}\n`);
 const line = (what: string, cells: readonly (string | number)[], verdict = ''): void =>
-  say(`${what.padEnd(44)}${cells.map((cell) => String(cell).padStart(12)).join('')}  ${verdict}`);
+  console.log(`${what.padEnd(44)}${cells.map((cell) => String(cell).padStart(12)).join('')}  ${verdict}`);
 const millions = (instructions: number): string => (instructions / MILLION).toFixed(2);
 
-say(`${versions}. This takes ${values.least ? 'some minutes' : 'about ten seconds'}.\n`);
-const { rows, shares } = await measure();
+console.log(
+  `${versions}. This takes ${values.least || values.write ? 'some minutes' : 'about ten seconds'}.\n`,
+);
+const rows = await measure();
 line('', ['M instr.', 'live slots', 'chunks', 'stack', 'C stack']);
 for (const { what, instructions, budget, step } of rows) {
   const isOver = budget !== undefined && instructions > budget;
@@ -280,24 +241,23 @@ for (const { what, instructions, budget, step } of rows) {
     budget === undefined ? '' : `${isOver ? 'TOO MUCH' : 'at most'} ${budget / MILLION}`,
   );
 }
-say('');
-for (const { connection, part, calls, instructions } of shares) {
-  line(`${connection}: ${part}`, [millions(instructions), calls === 0 ? '' : `${calls} calls`]);
-}
 const fitting = await within(MEMORY, SMALL);
 const bytes = MEMORY.chunks + 16 * MEMORY.slots;
-say(
+console.log(
   `\nBoth handshakes and messages of up to 1 KiB, in ${bytes} bytes of heap: ${fitting ? 'they fit' : 'THEY DO NOT FIT'}`,
 );
 if (fitting === undefined) process.exitCode = 1;
-const found: Least[] = values.least
-  ? [await least(SMALL, { chunks: 16_384, slots: 1024 }), await least(LARGE, { chunks: 65_536, slots: 1024 })]
-  : [];
+const found: Least[] =
+  values.least || values.write
+    ? [
+        await least(SMALL, { chunks: 16_384, slots: 1024 }),
+        await least(LARGE, { chunks: 65_536, slots: 1024 }),
+      ]
+    : [];
 for (const { lengths, chunks, slots, stack, cStack, first, again } of found) {
-  say(
+  console.log(
     `  up to ${lengths[lengths.length - 1]} bytes: ${chunks} of chunks + ${slots} slots = ${chunks + 16 * slots}, stack ${stack}, C stack ${cStack}; ` +
       `first contact ${millions(first)}, reconnect ${millions(again)} M instructions`,
   );
 }
-const report: Report = { measured: MEASURED, versions, rows, shares, least: found };
-if (values.json) console.log(JSON.stringify(report, null, 2));
+if (values.write) draw(versions, rows, found);

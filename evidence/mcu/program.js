@@ -58,15 +58,6 @@ const HASHES = ['sha256', 'hmacSha256'];
 const X25519 = ['publicKey', 'sharedSecret'];
 const CIPHER = ['seal', 'open', 'openInPlace'];
 
-/** Makes a connection of which each call of the cryptography is a step. */
-function countCalls(connection) {
-  const count =
-    (name, run) =>
-    (...args) =>
-      step(`${connection.name} by ${name}`, () => run(...args));
-  connect(connection, cryptoOf(count), false);
-}
-
 /** Makes a connection for which a chip computes some functions. Their results come from a connection before. */
 function connectWithChip(connection, chip, names) {
   const results = {};
@@ -160,7 +151,6 @@ export default function () {
   }
   if (recorded.keyring !== undefined) useKeyring(recorded.keyring, recorded.accessKey);
   for (const connection of recorded.counted ?? []) {
-    countCalls(connection);
     connectWithChip(connection, 'hashes', HASHES);
     connectWithChip(connection, 'hashes and X25519', [...HASHES, ...X25519]);
   }
