@@ -2,7 +2,7 @@
  * Writes docs/reference/api/: a page for each area of the library, of the client and of its hub, with everything that the packages
  * export, from its docstrings; an index; the lengths; and which single file has which name.
  */
-import { filesTable, lengthsTable, providersTable } from './api-tables.ts';
+import { providersTable } from './api-tables.ts';
 import {
   clientNames,
   type Doc,
@@ -397,12 +397,7 @@ function indexPage(): string {
     NOTE,
     table(
       ['Page', ''],
-      [
-        ...areas,
-        ['[Options and their defaults](options.md)', 'What each option is if you leave it out'],
-        ['[Lengths](lengths.md)', 'How long each thing is'],
-        ['[The names in each file](files.md)', 'What each of the single files exports'],
-      ],
+      [...areas, ['[Options and their defaults](options.md)', 'What each option is if you leave it out']],
     ),
     '## All names',
     'Import a name from `hub-protocol` unless the third column says otherwise.',
@@ -430,19 +425,11 @@ function optionsPage(): string {
   ].join('\n\n')}\n`;
 }
 
-/** A page that is one table. */
-function tablePage(title: string, text: string): string {
-  return `${[`# ${title}`, NOTE, text].join('\n\n')}\n`;
-}
-
 export function apiPages(): Drawn {
-  const links = new Map([...TARGETS.keys()].map((name) => [name, linkTo(name)]));
   const pages = {
     README: indexPage(),
     ...Object.fromEntries(Object.keys(AREAS).map((page) => [page, areaPage(page)])),
     options: optionsPage(),
-    lengths: tablePage('Lengths', lengthsTable()),
-    files: tablePage('The names in each file', filesTable(links)),
   };
   return Object.fromEntries(
     Object.entries(pages).map(([page, text]) => [`docs/reference/api/${page}.md`, text]),

@@ -35,8 +35,7 @@ const PROGRAMS: readonly Program[] = [
     parts: ['exploration'],
   },
   {
-    question:
-      'Does a million messages, 10,000 connections or a week of virtual time leak memory or lose anything?',
+    question: 'Does a million messages, or do 10,000 connections, leak memory or lose anything?',
     command: 'evidence/searches/soak/run',
     time: 'an hour',
     page: 'docs/evidence/searches.md',

@@ -2,7 +2,7 @@
  * Runs the library for long, and with much of everything: docs/evidence/searches.md.
  *
  *     evidence/searches/soak/run
- *     evidence/searches/soak/run --over MQTT --messages 10000 --reconnects 100 --sessions 100 --days 1
+ *     evidence/searches/soak/run --over MQTT --messages 10000 --reconnects 100 --sessions 100
  *     evidence/searches/soak/run --write
  */
 import { type ChildProcess, fork } from 'node:child_process';
@@ -14,7 +14,6 @@ import { Client, clients, type Over, reset } from './client.ts';
 import { floods } from './floods.ts';
 import type { HubReport, HubTask } from './hub.ts';
 import { fillCacheOfLengths, memoryInUse, Samples } from './memory.ts';
-import { week } from './week.ts';
 
 const MIB = 2 ** 20;
 /** By how much the memory in use may grow, in bytes. What leaks 8 bytes with each message is found in a million. */
@@ -28,7 +27,6 @@ const { values: options } = parseArgs({
     messages: { type: 'string', default: '1000000' },
     reconnects: { type: 'string', default: '10000' },
     sessions: { type: 'string', default: '10000' },
-    days: { type: 'string', default: '7' },
     'flood-minutes': { type: 'string', default: '60' },
     'flood-clients': { type: 'string', default: '600' },
     write: { type: 'boolean', default: false },
@@ -62,7 +60,6 @@ for (const over of options.over) {
     if (count > 0) await part(over, at, hub, count); // 0 leaves a part out, here and below
   hub.kill();
   broker?.kill();
-  if (Number(options.days) > 0) await days(over, Number(options.days));
 }
 if (Number(options['flood-minutes']) > 0) await flooded(Number(options['flood-minutes']));
 if (options.write) {
@@ -175,18 +172,6 @@ async function flooded(minutes: number): Promise<void> {
     figures,
     `${signed(memory)} at the hub, which stood still for ${lag.toFixed()} ms`,
   );
-}
-
-async function days(over: Over, count: number): Promise<void> {
-  const began = Date.now();
-  const {
-    dials,
-    questions,
-    ready,
-    growth: own,
-  } = await week(count, over, (share) => progress(`days over ${over}`, share));
-  const what = `${grouped(dials)} dials, ready ${Math.round(100 * ready)} %, ${questions} questions`;
-  done(`${count} days of clock through a link`, over, began, what, growth(own));
 }
 
 /** Does something with all clients, a hundred at a time. */
