@@ -108,6 +108,9 @@ const SECTIONS: { readonly [anchor: string]: readonly ErrorCode[] } = {
   '6-the-connection-is-lost-dropped-timeout': ['dropped', 'timeout', 'text-after-ready'],
 };
 
+/** What most codes of a peer need. */
+const USUAL = 'Check that the address belongs to a hub, and update the peer.';
+
 const INTRODUCTION = `# Errors
 
 Every error is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from the closed lists below, for programs, and a
@@ -115,7 +118,8 @@ Every error is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from 
 \`bad-argument: crypto\`. \`cause\` holds what injected code threw.
 
 - **LocalError**: the caller made a mistake, or this side has a fault.
-- **RemoteError**: the peer, or somebody between the two, sent or did something wrong.
+- **RemoteError**: the peer, or somebody between the two, sent or did something wrong. Where a code says nothing else to do, check that the address
+  belongs to a hub, and update the peer.
 
 Functions throw errors. A session does not throw for what its peer sends: it returns the event \`close\` with the \`error\`, and
 \`closed()\` returns \`ended\` with the same one, or with what the end of the connection means
@@ -126,7 +130,11 @@ Functions throw errors. A session does not throw for what its peer sends: it ret
 
 function section(errorClass: ErrorClass, name: string): string {
   const { group, means, todo } = ROWS[errorClass][name]!;
-  const lines = [`### ${code(name)}`, '', `${sentence(means)}. **To do:** ${todo}`];
+  const lines = [
+    `### ${code(name)}`,
+    '',
+    `${sentence(means)}.${todo === USUAL ? '' : ` **To do:** ${todo}`}`,
+  ];
   if (group !== undefined) lines.unshift(`**${group}**`, '');
   const [anchor] = Object.entries(SECTIONS).find(([, codes]) => codes.some((code) => code === name)) ?? [];
   if (anchor !== undefined) lines.push(`[It does not connect](../guides/it-does-not-connect.md#${anchor})`);
