@@ -63,6 +63,9 @@ const OPTIONS = {
   onLost: FUNCTION,
 };
 
+/** MQTT.js keeps what it publishes twice: as a packet, and as the bytes of one. */
+const COPIES = 2;
+
 interface Peer {
   connection: ServedConnection;
   idle: NodeJS.Timeout;
@@ -85,6 +88,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   /** Who has sent HELLO, and is being looked up. */
   const lookups = new Map<string, symbol>();
   let connection: MqttClient;
+  let publish: (topic: string, data: string | Uint8Array) => void;
   let again: NodeJS.Timeout | undefined;
   let isStopped = false;
 
@@ -109,17 +113,9 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     const end = (): void => {
       if (peers.get(accessKey)?.connection === served) forget(accessKey);
     };
-    let unsent = 0;
     served = ServedConnection.of(caller, shared, {
-      unsent: () => unsent,
-      write(data) {
-        const payload = typeof data === 'string' ? data : Buffer.from(data);
-        const cost = costOf(payload.length);
-        unsent += cost;
-        connection.publish(`${base}/${accessKey}/out`, payload, { qos: 1 }, () => {
-          unsent -= cost;
-        });
-      },
+      unsent: () => 0,
+      write: (data) => publish(`${base}/${accessKey}/out`, data),
       close: end,
       cut: end,
     });
@@ -151,6 +147,16 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     limitPackets(connection, shared.budget.packet, { isShared: true });
     connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
     const { stream } = connection;
+    // What a broker does not acknowledge stays, also after the end of the connection for which it was.
+    const held = shared.account.open(undefined, { unsent: () => held.total, end: () => stream.destroy() });
+    publish = (topic, data) => {
+      if (stream.destroyed) return; // MQTT.js would keep it for another connection
+      const payload = typeof data === 'string' ? data : Buffer.from(data);
+      const cost = COPIES * costOf(payload.length);
+      held.add('unsent', cost);
+      connection.publish(topic, payload, { qos: 1 }, () => held.add('unsent', -cost));
+    };
+    connection.on('close', () => shared.account.close(held));
     connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows
     connection.on('message', (topic, payload, { retain }) => {
       if (retain) return; // a retained message belongs to no session

@@ -22,6 +22,8 @@ export interface Broker {
   left(heard: (clientId: string) => void): void;
   /** Drops all connections. */
   drop(): void;
+  /** Whether it acknowledges no PUBLISH of the hub, and reads nothing more from it. */
+  isStalled: boolean;
   /** How many connections there are. */
   readonly connections: number;
   /** The QoS of each filter that the hub has subscribed to. */
@@ -57,6 +59,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
     },
     authorizePublish(client, { topic, qos, retain }, done) {
       if (users.get(client!) === hub) published.push([qos, retain]);
+      if (users.get(client!) === hub && handle.isStalled) return;
       done(may(client, topic, ['in', 'status']) ? null : new Error('not this client’s topic'));
     },
     authorizeSubscribe(client, subscription, done) {
@@ -106,6 +109,7 @@ export async function startBroker({ tls, base, accounts, hub }: BrokerOptions): 
     },
     grants: true,
     isSilent: false,
+    isStalled: false,
     async stop() {
       drop();
       await new Promise((resolve) => server.close(resolve));
