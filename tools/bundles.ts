@@ -19,7 +19,7 @@ const root = (path: string): string => fileURLToPath(new URL(`../${path}`, impor
 
 /** The description of each entry, for the first line of its files. */
 export const ENTRIES = {
-  core: 'a client session, without cryptography',
+  core: 'the smallest client, without cryptography',
   device: 'a client for devices',
   link: 'a client for devices, with ClientLink',
   identity: 'identities and MQTT topics',

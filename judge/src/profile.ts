@@ -126,6 +126,7 @@ export function applies({ operation, type, pattern, suite, test }: Subject, prof
   }
   if (operation !== 'session') return true;
   const { role, suites: own = [] } = test.steps[0];
+  if (psk === 'provisioned' && test.steps.some((step: Fields) => step.do === 'psk')) return false;
   return roles.includes(role) && own.every((name: string) => suites.includes(name));
 }
 

@@ -6,6 +6,7 @@ import {
   canonicalJson,
   createKeyring,
   forgetPsks,
+  type HubOptions,
   HubSession,
   type JsonObject,
   type Keyring,
@@ -26,6 +27,7 @@ import {
   type SessionEvent,
   type Transport,
 } from '../../src/parts.ts';
+import type { ClientOptions } from '../../src/small/client-session.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests and responses have the fields of their operation
 type Fields = Record<string, any>;
@@ -92,32 +94,37 @@ export function transportAt(
   return { sender, receiver };
 }
 
-export function openSession(crypto: CryptoProvider, request: Fields): ClientSession | HubSession {
-  const { staticKey, ephemeralKey, suites, hello, patterns } = request;
+/** The options that a request has for either side. */
+function optionsOf(crypto: CryptoProvider, { suites, ephemeralKey, hello, patterns }: Fields): Fields {
   const ciphers = Object.fromEntries(
     (suites as Suite[]).map((suite) => [cipherOf(suite), crypto.ciphers[cipherOf(suite)]]),
   );
-  const common = {
+  return {
     crypto: { ...crypto, ciphers }, // their order is the order of preference
     randomBytes: () => hex(ephemeralKey),
-    hello: hello && (parseJson(hello) as JsonObject),
+    hello: hello && JSON.parse(hello),
     patterns,
   };
-  if (request.role === 'client') {
-    const entriesOf = (keys: { [nodeId: string]: string }) =>
-      Object.entries(keys).map(([nodeId, key]) => ({ nodeId, key: hex(key) }));
-    const { siteId, onKkFailure, trust, staticKeyIsFresh, pins, psks, suspects = [] } = request;
-    const keyring = {
-      staticKey: hex(staticKey),
-      staticKeyIsFresh,
-      pins: entriesOf(pins).map((pin) => ({ ...pin, isSuspect: suspects.indexOf(pin.nodeId) >= 0 })),
-      psks: entriesOf(psks),
-    };
-    return new ClientSession({ ...common, siteId, keyring, onKkFailure, trust });
-  }
-  const { nodeId, psk, clientKey, handshake } = request;
+}
+
+export function optionsOfClient(crypto: CryptoProvider, request: Fields): ClientOptions {
+  const entriesOf = (keys: { [nodeId: string]: string }) =>
+    Object.entries(keys).map(([nodeId, key]) => ({ nodeId, key: hex(key) }));
+  const { siteId, staticKey, onKkFailure, trust, staticKeyIsFresh, pins, psks, suspects = [] } = request;
+  const keyring = {
+    staticKey: hex(staticKey),
+    staticKeyIsFresh,
+    pins: entriesOf(pins).map((pin) => ({ ...pin, isSuspect: suspects.indexOf(pin.nodeId) >= 0 })),
+    psks: entriesOf(psks),
+  };
+  return { ...(optionsOf(crypto, request) as ClientOptions), siteId, keyring, onKkFailure, trust };
+}
+
+export function openSession(crypto: CryptoProvider, request: Fields): ClientSession | HubSession {
+  if (request.role === 'client') return new ClientSession(optionsOfClient(crypto, request));
+  const { nodeId, staticKey, psk, clientKey, handshake } = request;
   return new HubSession({
-    ...common,
+    ...(optionsOf(crypto, request) as Pick<HubOptions, 'crypto' | 'randomBytes'>),
     nodeId,
     staticKey: hex(staticKey),
     psk: hex(psk),

@@ -41,6 +41,8 @@ const CORE = [
   'Symbol Symbol.for .fill ArrayBuffer.isView', // checked for
   '.at .buffer .repeat', // fields of ours
 ];
+/** The smallest client adds these. */
+const ENGINE_JSON = ['JSON JSON.parse JSON.stringify'];
 /** Identities and topics add these. */
 const IDENTITY = [
   ...CORE,
@@ -87,9 +89,9 @@ const INDEX = [
 
 const ALLOWED: { readonly [name: string]: string[] } = {
   'hub-protocol.js': [...DEVICE, ...PRELOADABLE],
-  'hub-protocol.core.js': [...CORE, ...PRELOADABLE],
+  'hub-protocol.core.js': [...CORE, ...ENGINE_JSON, ...PRELOADABLE],
   'hub-protocol.es5.js': [...DOUBLES, ...SCRIPT],
-  'hub-protocol.core.es5.js': [...CORE, ...SCRIPT],
+  'hub-protocol.core.es5.js': [...CORE, ...ENGINE_JSON, ...SCRIPT],
   'hub-protocol.link.js': [...DEVICE, ...PRELOADABLE],
   'hub-protocol.link.es5.js': [...DOUBLES, ...SCRIPT],
   'hub-protocol.identity.js': [...IDENTITY, ...PRELOADABLE],
