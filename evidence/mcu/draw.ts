@@ -1,7 +1,26 @@
 /** Writes what `evidence/mcu/run` counted into docs/evidence/mcu.md, and the first two tables of docs/reference/devices.md. */
 import { grouped, table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
-import type { Least, Row } from './main.ts';
+import type { Memory, Step } from './machine.ts';
+
+export interface Row {
+  readonly what: string;
+  readonly instructions: number;
+  /** What a change may not exceed. */
+  readonly budget?: number | undefined;
+  readonly step?: Step;
+}
+
+/** The least memory in which both handshakes and messages of these lengths succeed. */
+export interface Least extends Memory {
+  readonly lengths: readonly number[];
+  /** Bytes of XS's stack, and of C's. */
+  readonly stack: number;
+  readonly cStack: number;
+  /** Of a first contact and of a reconnect, with all that the garbage collector takes. */
+  readonly first: number;
+  readonly again: number;
+}
 
 const MILLION = 1e6;
 

@@ -13,27 +13,8 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../dist/index.js';
 import { hex, Peer } from '../devices/peer.ts';
-import { draw } from './draw.ts';
+import { draw, type Least, type Row } from './draw.ts';
 import { type Memory, type Recorded, runMachine, type Step } from './machine.ts';
-
-export interface Row {
-  readonly what: string;
-  readonly instructions: number;
-  /** What a change may not exceed. */
-  readonly budget?: number | undefined;
-  readonly step?: Step;
-}
-
-/** The least memory in which both handshakes and messages of these lengths succeed. */
-export interface Least extends Memory {
-  readonly lengths: readonly number[];
-  /** Bytes of XS's stack, and of C's. */
-  readonly stack: number;
-  readonly cStack: number;
-  /** Of a first contact and of a reconnect, with all that the garbage collector takes. */
-  readonly first: number;
-  readonly again: number;
-}
 
 const MILLION = 1e6;
 /** Millions of instructions, some 3 % above what was measured. */
