@@ -6,7 +6,6 @@ import {
   buildUtterance,
   ClientLink,
   createKeyring,
-  fingerprint,
   forgetPsks,
   type JsonObject,
   type Keyring,
@@ -34,44 +33,10 @@ const newKeyring = (): Keyring =>
 
 // First contact
 
-test('dials, derives, stores, and only then sends message 3', () => {
-  const shell = new Shell({}, ['write']);
-  assert.equal(names(shell.start()), ['tell connecting', 'open']);
-  shell.connect();
-  const [derive] = shell.ordered('derive');
-  assert.equal(derive!.salt, pskFor(NODE_ID));
-  const writes = shell.ordered('write').length;
-  shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0));
-  assert.is(shell.ordered('write').length, writes + 1); // message 1
-  const [store] = shell.ordered('store');
-  assert.equal(
-    store!.keyring.pins.map(({ key }) => key),
-    [HUB_KEY],
-  );
-  assert.is(store!.keyring.psks.length, 1);
-  assert.is(shell.link.state, 'connecting');
-  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['write', 'write', 'tell connect']);
-  assert.is(shell.link.state, 'ready');
-  assert.is(shell.link.keyring, store!.keyring);
-});
-
-test('tells the hub its site', () => {
-  const shell = readyShell();
-  const hello = shell.hubEvents.find((event) => event.type === 'hello');
-  assert.is(hello?.payload?.site_id, 'lobby');
-});
-
 test('announces itself over MQTT once it has subscribed', () => {
   const shell = new Shell();
   shell.start();
   assert.equal(names(shell.run(shell.link.opened(1, 0))), ['write']);
-});
-
-test('does not announce itself over MQTT after a message that the broker had kept', () => {
-  const shell = new Shell();
-  shell.start();
-  shell.run(shell.link.received(1, '{"msg_type":"hello","payload":{"node_id":"hub-1"}}', 0));
-  assert.equal(shell.run(shell.link.opened(1, 0)), []);
 });
 
 test('computes one step of a paced handshake in each wake', () => {
@@ -136,41 +101,7 @@ test('waking early has no effect on a session that waits for a shared secret', (
   assert.is(shell.link.state, 'connecting');
 });
 
-test('tells the error that a shell has passed, even one about its own memory', () => {
-  const publicKey = toyCrypto.x25519.publicKey(CLIENT_STATIC);
-  const keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: { publicKey } });
-  const failure = new Error('no memory in the secure element');
-  const ways: [Partial<LinkOptions>, answers: string[], (shell: Shell) => Order[]][] = [
-    [{ keyring }, ['store', 'derive', 'write'], ({ link }) => link.computed(1, failure, 0)],
-    [{}, [], ({ link }) => link.closed(1, failure, 0)],
-    [{}, ['derive', 'write'], ({ link }) => link.stored(failure, 0)],
-    [{}, ['write'], ({ link }) => link.derived(1, failure, 0)],
-  ];
-  for (const [options, answers, fail] of ways) {
-    const shell = new Shell(options, answers);
-    shell.start();
-    shell.connect();
-    shell.run(fail(shell));
-    assert.is(shell.told('close')[0]!.error, failure);
-  }
-});
-
 // Storing
-
-test('holds what arrives while a keyring is being stored', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  assert.is(shell.link.state, 'connecting');
-  assert.equal(shell.run(shell.link.received(1, 'text', 0)), []);
-  const orders = names(shell.run(shell.link.stored(undefined, 0)));
-  assert.equal(orders, ['write', 'write', 'tell connect', 'close', 'tell close', 'tell reconnect']);
-});
-
-test('writes nothing to a transport that has gone while a keyring was being stored', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  assert.equal(shell.closed({ code: 1006 }), []);
-  const orders = shell.run(shell.link.stored(undefined, 0));
-  assert.equal(names(orders), ['tell connect', 'tell close', 'tell reconnect']);
-});
 
 test('an end that is reported twice while a keyring is being stored counts once', () => {
   const shell = readyShell({}, ['derive', 'write']);
@@ -311,24 +242,6 @@ for (const [how, doubtsPin] of KK_ENDINGS) {
   }
 }
 
-test('tries again twice if a pin cannot be stored, then asks a person, and sends message 3 to nobody', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  for (let i = 1; i < 3; i++) {
-    const orders = shell.run(shell.link.stored(diskFull, shell.now));
-    assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
-    shell.wake();
-    shell.connect();
-  }
-  assert.equal(names(shell.run(shell.link.stored(diskFull, shell.now))), ['close', 'tell close', 'tell ask']);
-  assert.is(shell.told('ask')[0]!.error, diskFull);
-  assert.is(shell.link.state, 'asking');
-  assert.is(shell.hubEvents.filter(({ type }) => type === 'pin').length, 0);
-  shell.answers.add('store');
-  shell.start();
-  shell.connect();
-  assert.is(shell.link.state, 'ready');
-});
-
 test('forgets earlier failures once it is ready', () => {
   const shell = readyShell({}, ['derive', 'write']);
   shell.run(shell.link.stored(diskFull, 0));
@@ -368,24 +281,6 @@ test('stores that a hub has accepted the key, from KKpsk0 or a message, even one
   }
 });
 
-test('stores nothing for a message once that is stored', () => {
-  const shell = readyShell();
-  shell.says('news', { n: 1 });
-  const stores = shell.ordered('store').length;
-  for (let n = 2; n < 10; n++) shell.says('news', { n });
-  assert.is(shell.ordered('store').length, stores);
-});
-
-test('keeps what the store says that it contains', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  const { change } = shell.ordered('store')[0]!;
-  const theirs = pinHub(newKeyring(), 'hub-2', OTHER_STATIC);
-  const both = change(theirs);
-  shell.run(shell.link.stored(undefined, 0, both));
-  assert.is(shell.link.keyring, both);
-  assert.is(both.pins.length, 2);
-});
-
 test('ends a connection to a hub that another program has pinned with another key', () => {
   const shell = new Shell({}, ['derive', 'write']);
   shell.start();
@@ -393,18 +288,6 @@ test('ends a connection to a hub that another program has pinned with another ke
   shell.run(shell.link.stored(undefined, 0, pinHub(newKeyring(), NODE_ID, OTHER_STATIC)));
   shell.connect();
   assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'hub-key-changed');
-});
-
-test('reads what others have stored before each connection, if the store is shared', () => {
-  const shell = new Shell({ shared: true }, ['derive', 'write']);
-  const theirs = pinHub(newKeyring(), 'hub-2', OTHER_STATIC);
-  assert.equal(names(shell.start()), ['store']);
-  assert.is(shell.ordered('store')[0]!.change(theirs), theirs);
-  const orders = shell.run(shell.link.stored(undefined, 0, theirs));
-  assert.equal(names(orders), ['tell connecting', 'open']);
-  assert.is(shell.link.keyring, theirs);
-  assert.equal(names(shell.redial().orders.slice(-1)), ['store']);
-  assert.equal(names(shell.run(shell.link.stored(undefined, shell.now))), ['tell connecting', 'open']);
 });
 
 test('asks a person if a shared store cannot be read three times', () => {
@@ -487,12 +370,6 @@ test('asks when a fourth hub within an hour is not pinned, and never about the p
   assert.is(shell.connect().link.state, 'ready');
 });
 
-test('takes null for a keyring that is stored, as callbacks of Node.js pass it', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  shell.run(shell.link.stored(null, 0));
-  assert.is(shell.link.state, 'ready');
-});
-
 test('an answer of the store that nothing asked for changes nothing', () => {
   const shell = readyShell();
   assert.equal(shell.link.stored(diskFull, 0), []);
@@ -500,19 +377,6 @@ test('an answer of the store that nothing asked for changes nothing', () => {
 });
 
 // Deriving
-
-test('keeps a derived PSK for the next connection, until the hub has proved it', () => {
-  const shell = new Shell({}, ['store', 'write']);
-  shell.start();
-  shell.connect();
-  shell.closed({ code: 1006 });
-  const [derive] = shell.ordered('derive');
-  assert.equal(shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0)), []);
-  shell.wake();
-  shell.connect();
-  assert.is(shell.ordered('derive').length, 1);
-  assert.is(shell.link.state, 'ready');
-});
 
 test('stops a derivation when a server names another hub, and ignores its answer', () => {
   const shell = new Shell({}, ['store', 'write']);
@@ -525,17 +389,6 @@ test('stops a derivation when a server names another hub, and ignores its answer
   assert.equal(shell.link.derived(first!.derivation, pskFor('hub-2'), shell.now), []);
   shell.run(shell.link.derived(second!.derivation, pskFor(NODE_ID), shell.now));
   assert.is(shell.link.state, 'ready');
-});
-
-test('takes the first answer of a derivation', () => {
-  const shell = new Shell({}, []);
-  shell.start();
-  shell.connect();
-  const [derive] = shell.ordered('derive');
-  assert.equal(names(shell.run(shell.link.derived(derive!.derivation, pskFor(NODE_ID), 0))), ['write']);
-  assert.equal(shell.link.derived(derive!.derivation, new Error('late'), 0), []);
-  shell.redial().connect();
-  assert.is(shell.ordered('derive').length, 1);
 });
 
 test('never uses the PSK of one hub for another', () => {
@@ -569,23 +422,6 @@ test('keeps a PSK that is derived before the next hub has said who it is', () =>
   assert.is(shell.link.state, 'ready');
 });
 
-test('connects again if the PSK cannot be derived, or has another length', () => {
-  for (const [answer, code] of [
-    [new Error('no memory'), undefined],
-    [new Uint8Array(31), 'bad-length'],
-  ] as const) {
-    const shell = new Shell({}, ['store', 'write']);
-    shell.start();
-    shell.connect();
-    const orders = shell.run(shell.link.derived(1, answer, 0));
-    assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
-    assert.is((shell.told('close')[0]!.error as { code?: string }).code, code);
-    shell.wake();
-    shell.connect();
-    assert.is(shell.ordered('derive').length, 2);
-  }
-});
-
 test('derives again after a derived PSK has not opened message 2', () => {
   const shell = new Shell();
   shell.start();
@@ -594,18 +430,6 @@ test('derives again after a derived PSK has not opened message 2', () => {
   shell.wake();
   shell.connect();
   assert.is(shell.ordered('derive').length, 2);
-});
-
-test('derives again after the PSK has not opened message 2', () => {
-  const shell = readyShell({}, ['store', 'derive', 'write']);
-  const stores = shell.ordered('store').length;
-  shell.redial().connect({ psk: new Uint8Array(32).fill(7), clientKey: undefined });
-  assert.is((shell.told('close').at(-1)!.error as { code?: string }).code, 'psk-differs');
-  shell.wake();
-  shell.answers.delete('derive');
-  shell.connect({ clientKey: undefined });
-  assert.is(shell.ordered('derive').length, 2);
-  assert.is(shell.ordered('store').length, stores + 1); // that it is suspect
 });
 
 test('derives again after a new password', () => {
@@ -621,24 +445,6 @@ test('derives again after a new password', () => {
   shell.connect();
   shell.run(shell.link.derived(2, pskFor(NODE_ID), 0));
   assert.is(shell.link.state, 'ready');
-});
-
-test('makes a change once', () => {
-  const shell = readyShell();
-  shell.run(shell.link.change(forgetPsks, 0));
-  shell.connect();
-  assert.is(shell.ordered('derive').length, 2);
-  shell.redial().connect();
-  assert.is(shell.ordered('derive').length, 2);
-  assert.is(shell.link.state, 'ready');
-});
-
-test('makes a change once, even one that changes nothing at first', () => {
-  const shell = new Shell();
-  shell.run(shell.link.change(forgetPsks, 0));
-  shell.connect();
-  shell.redial().connect();
-  assert.is(shell.ordered('derive').length, 1);
 });
 
 test('makes a change once, even if a person changes something else while it is being stored', () => {
@@ -662,18 +468,6 @@ test('wipes the derived PSK when it is no longer needed', () => {
   assert.equal(psk, pskFor(NODE_ID));
   shell.run(shell.link.stored(undefined, 0));
   assert.equal(psk, new Uint8Array(32));
-});
-
-test('does not read the PSK again once it was passed', () => {
-  const shell = new Shell({}, ['store', 'write']);
-  shell.start();
-  shell.connect();
-  shell.redial();
-  const psk = pskFor(NODE_ID);
-  shell.run(shell.link.derived(1, psk, shell.now));
-  psk.fill(0);
-  shell.connect();
-  assert.is(shell.link.state, 'ready');
 });
 
 // Ending
@@ -701,46 +495,6 @@ test('the end ends the pause, in which there is no connection to end', () => {
   assert.equal(names(shell.start()), ['tell connecting', 'open']);
   const orders = names(shell.closed({ code: 1006 })).filter((name) => name !== 'tell trace');
   assert.equal(orders, ['tell close', 'tell reconnect']);
-});
-
-test('the end does not wait for a store, whose answer then changes nothing else', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  assert.equal(names(shell.run(shell.link.end(0))), ['close', 'tell end']);
-  assert.equal(shell.link.stored(diskFull, 0), []);
-  assert.is(shell.link.state, 'ended');
-});
-
-test('a third store that fails after the end asks nobody', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  for (let i = 1; i < 3; i++) {
-    shell.run(shell.link.stored(diskFull, shell.now));
-    shell.wake();
-    shell.connect();
-  }
-  shell.run(shell.link.end(shell.now));
-  assert.equal(shell.link.stored(diskFull, shell.now), []);
-  assert.is(shell.link.state, 'ended');
-});
-
-test('what was held is gone after the end', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  shell.link.closed(1, { code: 1006 }, 0);
-  shell.run(shell.link.end(0));
-  assert.equal(names(shell.start()), []);
-  assert.equal(names(shell.run(shell.link.stored(undefined, 0))), ['tell connecting', 'open']);
-});
-
-test('what arrived for a connection before its end does not reach the next one', () => {
-  const shell = readyShell({}, ['derive', 'write']);
-  shell.link.closed(1, { code: 1006 }, 0); // two ends, both held while the keyring is being stored
-  shell.link.received(1, 'text', 0);
-  shell.run(shell.link.change(forgetPsks, 0));
-  shell.link.received(1, 'text', 0);
-  shell.run(shell.link.stored(undefined, 0));
-  shell.run(shell.link.stored(undefined, 0));
-  assert.is(shell.link.state, 'connecting');
-  assert.is(shell.ordered('open').length, 2);
-  assert.is(shell.told('close').length, 1);
 });
 
 test('the end forgets a change that is not stored yet', () => {
@@ -781,14 +535,6 @@ test('reports as unsent what is asked or sent after the end', () => {
 
 // Dialling
 
-test('waits as long as the server asks for', () => {
-  const shell = new Shell();
-  shell.start();
-  shell.closed({ status: 503, retryAfter: 600_000 });
-  assert.is(shell.link.deadline, 600_000);
-  assert.is(shell.told('reconnect')[0]!.after, 600_000);
-});
-
 test('shows an error to a person when it has come twice in a row', () => {
   const shell = new Shell();
   shell.start();
@@ -797,13 +543,6 @@ test('shows an error to a person when it has come twice in a row', () => {
     shell.told('reconnect').map(({ error }) => error?.code),
     [undefined, 'dropped'],
   );
-});
-
-test('does not shorten a pause for a server that asks for less', () => {
-  const shell = new Shell();
-  shell.start();
-  shell.closed({ status: 503, retryAfter: 1 });
-  assert.ok(shell.link.deadline! > 1);
 });
 
 test('connects again, and says nothing about the hub, if its own side cannot open a transport', () => {
@@ -818,33 +557,11 @@ test('connects again, and says nothing about the hub, if its own side cannot ope
   assert.is(shell.told('ask')[0]!.error, failure);
 });
 
-test('passes on how a transport has closed', () => {
-  for (const [closing, code] of [
-    [1008, 'client-key-refused'],
-    [{ code: 1008 }, 'client-key-refused'],
-    [{ code: 1008, reason: 'connection_limit' }, 'unavailable'],
-    [{ status: 503 }, 'unavailable'],
-    [undefined, 'dropped'],
-  ] as const) {
-    const shell = readyShell();
-    shell.closed(closing);
-    assert.is(shell.told('close')[0]!.error.code, code);
-  }
-});
-
 test('the end of an older transport leaves the present one open', () => {
   const shell = readyShell().redial();
   shell.run(shell.link.closed(1, { code: 1006 }, shell.now));
   shell.connect();
   assert.is(shell.link.state, 'ready');
-});
-
-test('gives up waiting for a hub that says nothing', () => {
-  const shell = new Shell();
-  shell.start();
-  assert.is(shell.link.deadline, 30_000);
-  assert.equal(names(shell.wake()), ['close', 'tell close', 'tell reconnect']);
-  assert.is(shell.told('close')[0]!.error.code, 'timeout');
 });
 
 test('uses XXpsk2 alone after a failed KKpsk0, whatever the options of the session say', () => {
@@ -865,36 +582,6 @@ test('uses XXpsk2 alone after a failed KKpsk0, whatever the options of the sessi
     shell.told('connect').map(({ pattern }) => pattern),
     ['XXpsk2', 'XXpsk2'],
   );
-});
-
-test('dials again when randomBytes works again', () => {
-  let isBroken = true;
-  const randomBytes = (length: number): Uint8Array => {
-    if (isBroken) throw new Error('no entropy');
-    return seeded(3)(length);
-  };
-  const shell = new Shell({ randomBytes });
-  assert.equal(names(shell.start()), ['tell close', 'tell ask']); // no random bytes for a pause either
-  assert.is(shell.link.state, 'asking');
-  isBroken = false;
-  assert.equal(names(shell.start()), ['tell connecting', 'open']);
-  shell.connect();
-  assert.is(shell.link.state, 'ready');
-});
-
-test('keeps a question while a person is asked about a certificate, and puts it once that is renewed', () => {
-  const shell = new Shell();
-  shell.start();
-  assert.equal(names(shell.closed({ cause: 'certificate-refused' })), ['tell close', 'tell ask']);
-  const { after } = shell.told('ask')[0]!;
-  assert.is(shell.link.deadline, after);
-  assert.equal(names(shell.run(shell.link.ask(question('r1'), shell.now))), []);
-  shell.wake();
-  assert.is(shell.link.state, 'asking');
-  shell.connect();
-  assert.is(shell.link.state, 'ready');
-  assert.equal(shell.told('unsent'), []);
-  assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1);
 });
 
 test('a person is asked until a connection is ready, for whatever reason others fail meanwhile', () => {
@@ -926,19 +613,6 @@ test('dials on after there was no randomness for a pause', () => {
   assert.is(shell.link.state, 'ready');
 });
 
-test('is connected again without a person after a store has failed for a while', () => {
-  const shell = new Shell({ shared: true }, ['derive', 'write']);
-  shell.start();
-  for (let i = 0; i < 5; i++) {
-    shell.run(shell.link.stored(diskFull, shell.now));
-    shell.wake();
-  }
-  shell.answers.add('store');
-  shell.run(shell.link.stored(undefined, shell.now));
-  shell.connect();
-  assert.is(shell.link.state, 'ready');
-});
-
 test('asks nobody about hubs that are not known, though no PSK can be derived for them', () => {
   const shell = readyShell();
   shell.answers.delete('derive');
@@ -964,64 +638,6 @@ test('waits no longer than it would have, however far its clock is set back', ()
   assert.is(shell.link.deadline, pause + 30_000);
 });
 
-test('connects again after a person was asked because there was no randomness for a pause', () => {
-  let isBroken = false;
-  const random = seeded(3);
-  const randomBytes = (length: number): Uint8Array => {
-    if (isBroken) throw new Error('no entropy');
-    return random(length);
-  };
-  const shell = new Shell({ randomBytes });
-  shell.start();
-  isBroken = true;
-  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell ask']);
-  isBroken = false;
-  assert.equal(names(shell.start()), ['tell connecting', 'open']);
-  assert.equal(names(shell.closed({ code: 1006 })), ['tell close', 'tell reconnect']);
-});
-
-test('begins the next connection anew after there was no randomness for a pause', () => {
-  let isBroken = false;
-  const random = seeded(3);
-  const randomBytes = (length: number): Uint8Array => {
-    if (isBroken) throw new Error('no entropy');
-    return random(length);
-  };
-  const shell = new Shell({ randomBytes, policy: { onKkFailure: 'keep-pin' } });
-  shell.start();
-  isBroken = true;
-  shell.closed({ code: 1006 });
-  isBroken = false;
-  shell.now = 100_000;
-  shell.start();
-  assert.is(shell.link.deadline, 130_000); // the hub has as much time as ever
-  shell.connect();
-  isBroken = true;
-  shell.closed({ code: 1006 });
-  isBroken = false;
-  shell.start();
-  shell.answers.delete('write');
-  shell.connect();
-  shell.closed(1008); // during KKpsk0
-  assert.is(shell.link.keyring.pins.length, 1); // the pin is kept, as the policy says
-});
-
-test('pauses again after a connection without a message, and restarts the pauses after a steady one', () => {
-  const shell = readyShell();
-  shell.closed({ code: 1006 });
-  const limits: number[] = [];
-  for (let i = 0; i < 6; i++) {
-    shell.wake();
-    limits.push(...[shell.closed({ code: 1006 })].map(() => shell.told('reconnect').at(-1)!.after));
-  }
-  assert.ok(Math.max(...limits) > 2000);
-  shell.wake();
-  shell.connect();
-  shell.now += 30_000;
-  shell.closed({ code: 1006 });
-  assert.ok(shell.told('reconnect').at(-1)!.after <= 2000);
-});
-
 test('gives this side three attempts again after a person has acted', () => {
   const shell = new Shell();
   shell.start();
@@ -1034,32 +650,12 @@ test('gives this side three attempts again after a person has acted', () => {
   assert.equal(names(shell.closed(new Error('no socket'))), ['tell close', 'tell reconnect']);
 });
 
-test('is over if there is no memory for a session', () => {
-  let calls = 0;
-  const random = seeded(3);
-  const randomBytes = (length: number): Uint8Array => {
-    if (++calls === 1) throw new RangeError('Array buffer allocation failed');
-    return random(length);
-  };
-  const shell = new Shell({ randomBytes });
-  raisesLocal(() => shell.start(), 'out-of-memory');
-  assert.is(shell.link.state, 'ended');
-});
-
 test('pauses after a session could not be made', () => {
   const shell = new Shell({ session: { hello: { bad: Number.NaN } } });
   assert.equal(names(shell.start()), ['tell close', 'tell reconnect']);
   shell.wake();
   assert.equal(names(shell.wake()), ['tell close', 'tell ask']);
   assert.is(shell.told('ask')[0]!.error.code, 'unsafe-number');
-});
-
-test('what an old connection receives changes nothing', () => {
-  const shell = readyShell();
-  shell.redial();
-  assert.equal(shell.link.received(1, '{}', shell.now), []);
-  assert.equal(shell.link.closed(1, 1008, shell.now), []);
-  assert.equal(shell.link.computed(1, new Error('late'), shell.now), []);
 });
 
 test('start does nothing while there is a connection, and ends a pause', () => {
@@ -1070,19 +666,6 @@ test('start does nothing while there is a connection, and ends a pause', () => {
 });
 
 // A person
-
-test('pins the key that a person was asked about', () => {
-  const shell = readyShell({ policy: { onKkFailure: 'keep-pin' } });
-  shell.redial().connect({ staticKey: OTHER_STATIC, clientKey: undefined });
-  assert.is(shell.link.state, 'asking');
-  assert.equal(names(shell.run(shell.link.trust(shell.now))).slice(0, 1), ['store']);
-  shell.connect({ staticKey: OTHER_STATIC, clientKey: undefined });
-  assert.is(shell.link.state, 'ready');
-  assert.equal(
-    fingerprint(shell.link.keyring.pins[0]!.key),
-    fingerprint(toyCrypto.x25519.publicKey(OTHER_STATIC)),
-  );
-});
 
 test('trusts nobody when no hub has presented a key', () => {
   const shell = readyShell();
@@ -1139,46 +722,6 @@ test('a change that throws changes nothing', () => {
 
 // Questions
 
-test('a question waits until the link is ready, and its answer is told', () => {
-  const shell = new Shell();
-  shell.run(shell.link.ask(question('r1'), 0));
-  shell.start();
-  shell.connect();
-  assert.is(shell.heard.length, 1);
-  shell.says('speak', { utterance: 'Nothing.' }, { request_id: 'r1' });
-  shell.wake();
-  const [finish] = shell.told('finish');
-  assert.is(finish!.ending, 'spoken');
-  assert.is(finish!.reply.text, 'Nothing.');
-  assert.is(finish!.error, undefined);
-  assert.not('do' in finish!);
-});
-
-test('a question that waits too long is never sent, and says why', () => {
-  const shell = new Shell();
-  shell.start();
-  shell.run(shell.link.ask(question('r1'), 0, 5000));
-  shell.closed({ code: 1006 });
-  shell.now = 5000;
-  shell.run(shell.link.wake(5000));
-  const [unsent] = shell.told('unsent');
-  assert.is(unsent!.error.code, 'dropped');
-  shell.connect();
-  assert.equal(shell.heard, []);
-});
-
-test('questions are sent in their order', () => {
-  const shell = new Shell();
-  shell.run(shell.link.ask(question('r1'), 0));
-  shell.run(shell.link.ask(question('r2'), 0));
-  shell.start();
-  shell.connect();
-  assert.equal(
-    shell.heard.map((text) => /r\d/.exec(text)![0]),
-    ['r1'],
-  );
-});
-
 test('takes no more questions while 10,000 were not sent', () => {
   const { link } = new Shell();
   const asked = Array.from({ length: 10_000 }, (_, i) => question(`r${i}`));
@@ -1227,19 +770,6 @@ test('a question that was cancelled can be asked again', () => {
   );
 });
 
-test('a question waits for a minute unless its caller says otherwise', () => {
-  const shell = new Shell();
-  shell.run(shell.link.ask(question('r1'), 7));
-  assert.is(shell.link.deadline, 60_007);
-});
-
-test('wakes for a question that waits too long while nothing else is due', () => {
-  const shell = new Shell();
-  shell.run(shell.link.ask(question('r1'), 0, 5000));
-  assert.is(shell.link.deadline, 5000);
-  assert.equal(names(shell.wake()), ['tell unsent']);
-});
-
 test('without a cause, such a question says which state the link is in', () => {
   const shell = readyShell();
   shell.redial({ code: 1006 }).connect(); // ready again: the loss is no cause any more
@@ -1268,36 +798,6 @@ test('a question that is dropped while its session is busy is not sent when the 
     shell.told('finish').map(({ requestId }) => requestId),
     ['r1'],
   );
-});
-
-test('a question that was sent ends with its connection, and one that was not waits for the next', () => {
-  const shell = readyShell();
-  shell.run(shell.link.ask(question('r1'), 0));
-  shell.run(shell.link.ask(question('r2'), 0));
-  shell.redial().connect();
-  const [finish, ...others] = shell.told('finish');
-  assert.equal([finish!.requestId, finish!.ending, finish!.error!.code], ['r1', 'closed', 'dropped']);
-  assert.equal(others, []);
-  assert.equal(
-    shell.heard.map((text) => /r\d/.exec(text)![0]),
-    ['r1', 'r2'],
-  );
-});
-
-test('questions go on waiting while a person is asked', () => {
-  const shell = new Shell();
-  shell.start();
-  shell.run(shell.link.ask(question('r1'), 0, 600_000));
-  for (let i = 0; i < 3; i++) {
-    if (i > 0) shell.wake();
-    shell.closed(new Error('no route'));
-  }
-  assert.is(shell.link.state, 'asking');
-  shell.run(shell.link.ask(question('r2'), shell.now, 600_000));
-  shell.wake();
-  shell.connect();
-  assert.equal(shell.told('unsent'), []);
-  assert.is(shell.hubEvents.filter(({ type }) => type === 'message').length, 1); // the second has its turn later
 });
 
 test('a question that was sent ends with the end, and says so', () => {
@@ -1332,43 +832,12 @@ test('a question that cannot be sent is reported as unsent, and does not end oth
   assert.is(shell.heard.length, 1);
 });
 
-test('a link without a scheduler takes no questions, and tells texts', () => {
-  const shell = readyShell({ requests: undefined });
-  raisesLocal(() => shell.link.ask(question('r1'), 0), 'wrong-state');
-  shell.says('news');
-  assert.match(shell.told('text')[0]!.text, 'news');
-  shell.run(shell.link.send({ a: 1 }, 0));
-  assert.equal(shell.heard, ['{"a":1}']);
-});
-
 test('a message that is not a question may be refused without ending a question', () => {
   const shell = readyShell();
   shell.run(shell.link.send({ msg_type: 'bus', payload: { type: 'x', data: {}, context: {} } }, 0));
   shell.run(shell.link.ask(question('r1'), 0));
   shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
   assert.is(shell.told('finish').length, 0);
-});
-
-test('a message that was not sent cannot be refused: the refusal ends the question', () => {
-  const shell = readyShell();
-  shell.run(shell.link.send({ bad: Number.NaN }, 0));
-  shell.run(shell.link.ask(question('r1'), 0));
-  shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
-  assert.equal(
-    shell.told('finish').map(({ ending }) => ending),
-    ['denied'],
-  );
-});
-
-test('a ping cannot be refused: the refusal ends the question', () => {
-  const shell = readyShell();
-  shell.run(shell.link.send({ msg_type: 'ping', payload: {} }, 0));
-  shell.run(shell.link.ask(question('r1'), 0));
-  shell.says('hive.policy.denied', { denied_type: 'recognizer_loop:utterance' });
-  assert.equal(
-    shell.told('finish').map(({ ending }) => ending),
-    ['denied'],
-  );
 });
 
 test('a message that cannot be sent is told to be unsent', () => {
@@ -1381,7 +850,7 @@ test('a message that cannot be sent is told to be unsent', () => {
   );
 });
 
-// Without memory; random-lives.test.ts lets each allocation fail
+// Without memory; test/engines/full-heap.ts lets each allocation fail
 
 /**
  * Gives a link an input while no array can grow, and no buffer can be made.
@@ -1539,25 +1008,6 @@ test('the first of two failures of this side is the one that is told', () => {
 
 // What is told
 
-test('tells bytes, and messages that were dropped', () => {
-  const shell = readyShell({ session: { maxMessage: 100 } });
-  for (const length of [4, 101]) {
-    for (const sealed of shell.hub!.sendBinary(new Uint8Array(length))) {
-      shell.run(shell.link.received(1, sealed, 0));
-    }
-  }
-  assert.equal(shell.told('bytes')[0]!.bytes, new Uint8Array(4));
-  assert.is(shell.told('dropped')[0]!.bytes, 101);
-});
-
-test('tells that a hub is new, but not that a pinned hub may refuse a key that works', () => {
-  const shell = readyShell();
-  shell.redial().connect();
-  assert.equal(shell.told('static-key-fresh'), []);
-  shell.redial().connect({ nodeId: 'hub-2', clientKey: undefined });
-  assert.is(shell.told('new-hub').length, 1);
-});
-
 test('tells what happens inside only if asked to', () => {
   assert.is(readyShell().told('trace').length, 0);
   const shell = readyShell({ trace: true });
@@ -1577,22 +1027,6 @@ test('tells what happens inside only if asked to', () => {
     later.map(({ what }) => ('type' in what ? what.type : what.do)),
     ['static-key-fresh', 'pin-suspect', 'ended', 'dial'],
   );
-});
-
-test('closes and connects again when a hub breaks the protocol', () => {
-  const shell = readyShell();
-  const orders = shell.run(shell.link.received(1, 'text', 0));
-  assert.equal(names(orders), ['close', 'tell close', 'tell reconnect']);
-  assert.is(shell.ordered('close')[0]!.code, 1002);
-});
-
-test('a scheduler that cannot be created ends the connection', () => {
-  const shell = readyShell({
-    requests: () => {
-      throw new Error('no scheduler');
-    },
-  });
-  assert.is(shell.told('close')[0]!.error.message, 'no scheduler');
 });
 
 test('a part of a reply that nobody waits for is not told', () => {
@@ -1687,16 +1121,6 @@ test('a question that was cancelled after it was sent frees its session, and has
     shell.told('finish').map(({ requestId }) => requestId),
     ['other'],
   );
-});
-
-test('cancelling what was never asked, or has ended, changes nothing', () => {
-  const shell = readyShell();
-  const envelope = question('q');
-  shell.run(shell.link.ask(envelope, 0));
-  shell.closed();
-  for (const other of [envelope, question('q'), undefined, 'q']) {
-    assert.equal(shell.link.cancel(other as JsonObject, 0), []);
-  }
 });
 
 test('a part names the event that carried it, as a message does', () => {
