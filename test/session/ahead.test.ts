@@ -1,7 +1,7 @@
 /** How many X25519 each call of a client computes: most are computed ahead, and a paced session computes one at a time. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Bytes, equalBytes, isZero } from '../../src/bytes.ts';
+import { equalBytes, isZero } from '../../src/bytes.ts';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import type { CryptoProvider } from '../../src/index.ts';
 import type { ClientSession, SessionEvent } from '../../src/parts.ts';
@@ -24,10 +24,7 @@ import { raisesLocal } from '../world/raises.ts';
 import { bytesIn } from './reachable.ts';
 
 const { staticKey: STORED } = PACED;
-const OTHER_KEY: Bytes = new Uint8Array(nodeCrypto.x25519.publicKey(new Uint8Array(32).fill(9)));
 const PINNED: ClientAndKeyring = { pins: [HUB_PIN] };
-/** A keyring with two pins, of which none is expected. */
-const TWO_PINS: ClientAndKeyring = { pins: [HUB_PIN, { nodeId: 'hub-2', key: OTHER_KEY }] };
 
 /** The X25519 that were computed and the random bytes that were drawn, each by the name of its function. */
 class Counter {
@@ -88,11 +85,6 @@ test('a reconnect to the only pinned hub computes two shared secrets after the o
   for (const patterns of [undefined, ['KKpsk0' as const]]) {
     assert.equal(callsOf({ ...PINNED, staticKey: STORED, patterns }, KK.hub), [made, [], rest]);
   }
-});
-
-test('a reconnect to one of two pinned hubs computes all four after the offer', () => {
-  const [made, hello, rest] = callsOf({ ...TWO_PINS, staticKey: STORED }, KK.hub);
-  assert.equal([made, hello, rest], [[DRAW, 'publicKey'], [], [...three, 'sharedSecret']]);
 });
 
 test('an external key pair is asked once, in the constructor, for its shared secret with the only pinned hub', () => {
@@ -192,29 +184,6 @@ function pacedSteps(options: ClientAndKeyring, hubOptions = {}): [computed: stri
 
 const DH = ['sharedSecret'];
 const NONE: string[] = [];
-
-test('a paced first contact computes one X25519 in the constructor, and does one step in each resume()', () => {
-  assert.equal(pacedSteps({}), [
-    [[DRAW, 'publicKey'], []],
-    [NONE, []], // HELLO
-    [NONE, ['waiting']],
-    [NONE, ['waiting']], // e
-    [NONE, ['transmit']],
-    [NONE, ['waiting']], // message 2
-    [NONE, ['waiting']], // e
-    [DH, ['waiting']], // ee
-    [NONE, ['waiting']],
-    [NONE, ['waiting']], // s
-    [DH, ['waiting']], // es
-    [NONE, ['waiting']],
-    [NONE, ['waiting']], // psk
-    [NONE, ['pin', 'waiting']],
-    [NONE, ['waiting']], // s
-    [DH, ['waiting']], // se
-    [NONE, ['waiting']],
-    [NONE, ['transmit', 'transmit', 'ready']],
-  ]);
-});
 
 test('a paced reconnect to the only pinned hub computes one X25519 in the constructor, and none at HELLO', () => {
   assert.equal(pacedSteps(PINNED, KK.hub), [

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import { MAX_MESSAGE } from '../../src/limits.ts';
 import { type ClientOptions, ClientSession, type KeyringFields } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, NODE_ID, PSK } from '../world/keys.ts';
-import { clientOptions, find, HELLO, newClient, Pair } from '../world/pair.ts';
+import { clientOptions, find, newClient, Pair } from '../world/pair.ts';
 import { assertNoGap, raisesLocal } from '../world/raises.ts';
 
 /** For every option of a session and every field of its keyring, values of a wrong type. */
@@ -46,13 +46,6 @@ test('a client that asks for the binary form has to read it', () => {
   assert.match(message, /^"readBinary" /);
 });
 
-test('options of the wrong length, or that JSON cannot represent, are refused', () => {
-  const { message } = raisesLocal(() => newClient({ staticKey: new Uint8Array(31) }), 'bad-length');
-  assert.is(message.indexOf('"keyring.staticKey" '), 0);
-  raisesLocal(() => newClient({ hello: { when: new Date() as never } }), 'not-json');
-  raisesLocal(() => newClient({ encodings: ['\ud800'] }), 'lone-surrogate');
-});
-
 test('an option that does not exist is refused by its name', () => {
   for (const name of ['onkkfailure', 'onKKFailure', 'pin', 'nodeId', 'site_id', 'siteID', 'constructor']) {
     const { message } = raisesLocal(() => newClient({ [name]: undefined } as never), 'bad-argument');
@@ -75,26 +68,6 @@ test('refuses an invalid keyring', () => {
   }
 });
 
-test('options that are not an object, or cannot be read, are refused', () => {
-  const unreadable = {
-    get siteId(): never {
-      throw new Error('gone');
-    },
-  };
-  for (const options of [undefined, null, 'options', 7]) {
-    raisesLocal(() => new ClientSession(options as never), 'bad-argument');
-  }
-  raisesLocal(() => new ClientSession(unreadable as never), 'bad-argument');
-});
-
-test('an option that is undefined counts as absent', () => {
-  const names = Object.keys(BAD).filter(
-    (name) => !['crypto', 'siteId', 'randomBytes', 'staticKey'].includes(name),
-  );
-  const options = Object.fromEntries(names.map((name) => [name, undefined]));
-  assert.equal(newClient(options).receive(HELLO), []);
-});
-
 test('the session keeps copies of its options', () => {
   const staticKey = new Uint8Array(CLIENT_STATIC);
   const hello = { session: { session_id: 'mine' } };
@@ -107,22 +80,6 @@ test('the session keeps copies of its options', () => {
   pair.run();
   assert.equal(find(pair.hubEvents, 'ready').clientKey, CLIENT_KEY);
   assert.equal(find(pair.hubEvents, 'hello').payload!.session, { session_id: 'mine' });
-});
-
-test('each option is read once', () => {
-  const reads: { [name: string]: number } = {};
-  const counting = new Proxy(
-    clientOptions({ trust: 'first-use', hello: {}, maxMessage: 1000, patterns: ['XXpsk2'] }),
-    {
-      get(target, name, receiver) {
-        reads[String(name)] = (reads[String(name)] ?? 0) + 1;
-        return Reflect.get(target, name, receiver);
-      },
-    },
-  );
-  new ClientSession(counting);
-  assert.ok(Object.keys(reads).length > 6);
-  for (const [name, count] of Object.entries(reads)) assert.is(count, 1, name);
 });
 
 test.run();

@@ -31,12 +31,6 @@ function after(
 }
 const FRESH = createKeyring({ accessKey: 'kiosk-7', staticKey: CLIENT_STATIC });
 
-test('ready under XXpsk2 leaves the key fresh, since the hub has not received it yet', () => {
-  const keyring = after({});
-  assert.is(keyring.pins.length, 1);
-  assert.is(keyring.staticKeyIsFresh, true);
-});
-
 test('a key that the hub refuses stays fresh, and the next connection warns', () => {
   const keyring = after({ client: { staticKeyIsFresh: true }, hub: { clientKey: HUB_KEY } }, (pair) => {
     pair.advance('client', pair.client.closed(1008));
@@ -52,25 +46,6 @@ test('a key that the hub refuses stays fresh, and the next connection warns', ()
   const [warning] = next.clientEvents.slice(seen);
   const { nodeId, error } = find([warning!], 'static-key-fresh');
   assert.equal([nodeId, error.code], [NODE_ID, 'static-key-fresh']);
-});
-
-test('any message of the hub proves that it accepted the key', () => {
-  const messages: { [event: string]: (pair: Pair) => Uint8Array[] } = {
-    message: ({ hub }) => hub.sendJson({}),
-    dropped: ({ hub }) => hub.sendBinary(new Uint8Array(1001)),
-  };
-  for (const [event, send] of Object.entries(messages)) {
-    const client = event === 'dropped' ? { maxMessage: 1000 } : {};
-    const keyring = after({ client }, (pair) => {
-      pair.advance('client', pair.toClient(send(pair)));
-      assert.is(pair.clientEvents.at(-1)?.type, event);
-    });
-    assert.is(keyring.staticKeyIsFresh, false, event);
-  }
-});
-
-test('ready under KKpsk0 proves that the hub accepted the key: it has computed with it', () => {
-  assert.is(after(KK).staticKeyIsFresh, false);
 });
 
 test('a key that has been accepted is not fresh again, whatever happens', () => {

@@ -4,27 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { NODE_ID } from '../world/keys.ts';
-import type { Data } from '../world/line.ts';
-import {
-  bytesOf,
-  envelope,
-  KK,
-  LATER,
-  OFFER,
-  Pair,
-  type PairOptions,
-  pairWithHubIn,
-  readyPair,
-  types,
-} from '../world/pair.ts';
-
-const AS_TEXT: ((text: string) => Data)[] = [(text) => text, (text) => `\n ${text}`];
-const AS_BYTES: ((text: string) => Data)[] = [
-  bytesOf,
-  (text) => bytesOf(` \t\r\n${text}`),
-  (text) => bytesOf(`\t${text}`),
-];
+import { bytesOf, envelope, KK, LATER, Pair, pairWithHubIn, types } from '../world/pair.ts';
 
 function converses(pair: Pair): void {
   assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready']);
@@ -43,33 +23,6 @@ test('every cleartext message may arrive twice, as text or as bytes', () => {
       converses(pair);
     }
   }
-});
-
-test('the whole handshake may arrive again as text once the session is ready, and its Noise messages as bytes too', () => {
-  for (const options of [{}, KK] as PairOptions[]) {
-    const pair = readyPair(options);
-    for (const { to, data } of pair.sent) {
-      if (typeof data !== 'string') continue;
-      for (const form of data.includes('"msg":') ? [...AS_TEXT, ...AS_BYTES] : AS_TEXT) {
-        assert.equal(pair[to].receive(form(data)), []);
-      }
-    }
-    converses(pair);
-  }
-});
-
-test('a late HELLO and a late offer do not enter the prologue', () => {
-  // Two pairs were queued: the first starts the handshake and is bound, the second changes nothing.
-  const late = [envelope('hello', { node_id: NODE_ID, peer: 2 }), OFFER];
-  const pair = new Pair({
-    wire: (to, data, count) => (to === 'client' && count === 2 ? [data, ...late] : [data]),
-  });
-  converses(pair.run());
-});
-
-test('of several HELLOs before the offer the latest counts', () => {
-  const first = envelope('hello', { node_id: 'hub-2', peer: 'other' });
-  converses(new Pair({ wire: (_, data, count) => (count === 1 ? [first, data] : [data]) }).run());
 });
 
 test('a hub that waits for message 3 ignores message 1 again and again', () => {

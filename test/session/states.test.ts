@@ -158,19 +158,6 @@ test('bad arguments are refused in every state that reads them', () => {
   }
 });
 
-test('a pair held back in any state becomes ready once its messages are released', () => {
-  for (const state of CLIENT_STATES) {
-    const pair = pairWithClientIn(state).release();
-    assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);
-  }
-  for (const state of HUB_STATES) {
-    const pair = pairWithHubIn(state);
-    if (state === 'new') pair.run();
-    pair.release();
-    assert.equal([pair.client.state, pair.hub.state], ['ready', 'ready'], state);
-  }
-});
-
 const offering = (noise: object): string =>
   envelope('shake', { ...OFFER_PAYLOAD, noise: { ...OFFER_PAYLOAD.noise, ...noise } });
 /** Inputs that a client in this state does not wait for, or refuses, and their codes. */

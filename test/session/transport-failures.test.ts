@@ -1,19 +1,10 @@
 /** Bad input of an encrypted session that is too long for the vectors, or that they cannot say, and its errors. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type HubSession, LocalError, RemoteError } from '../../src/index.ts';
+import type { HubSession } from '../../src/index.ts';
 import type { ClientSession } from '../../src/parts.ts';
 import { splitMessage } from '../../src/parts.ts';
-import {
-  bytesOf,
-  envelope,
-  fails,
-  find,
-  newClient,
-  pairWithHubIn,
-  readyPair,
-  transportOf,
-} from '../world/pair.ts';
+import { bytesOf, fails, find, pairWithHubIn, readyPair, transportOf } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
 
 /** The sessions that are encrypted. */
@@ -22,15 +13,6 @@ const encrypted = (): (ClientSession | HubSession)[] => [
   readyPair().hub,
   pairWithHubIn('awaiting-first-message').hub,
 ];
-
-test('an envelope in bytes that is longer than any transport message ends the session as text does', () => {
-  const long = envelope('speak', { utterance: 'x'.repeat(70_000) });
-  for (const session of encrypted()) fails(session, bytesOf(long), 'text-after-ready', 1002);
-});
-
-test('a message of bytes that is longer than any transport message ends the session', () => {
-  for (const session of encrypted()) fails(session, new Uint8Array(65536), 'message-too-long', 1002);
-});
 
 test('bytes that are not an envelope are a transport message that is not authentic', () => {
   for (const text of ['{"msg_type":"hello"}', '{"a":"transport message?"}', 'x'.repeat(20)]) {
@@ -88,29 +70,10 @@ test('the reserved nonce is never used to receive: the session ends', () => {
   fails(pair.client, pair.hub.sendJson({})[0]!, 'nonce-exhausted', 1002);
 });
 
-test('after closed(), nothing is received, sent or started', () => {
-  for (const session of [...encrypted(), newClient()]) {
-    session.closed(1000);
-    assert.is(session.state, 'closed');
-    assert.equal(session.receive(envelope('hello', { node_id: 'hub-1' })), []);
-    assert.equal(session.receive(new Uint8Array(20)), []);
-    raisesLocal(() => session.sendJson({}), 'session-over');
-    raisesLocal(() => session.sendBinary(new Uint8Array(0)), 'session-over');
-    raisesLocal(() => session.start(), 'wrong-state');
-  }
-});
-
 test('the error that ends a session is the cause of session-over', () => {
   const { client } = readyPair();
   const { error } = find(client.receive(''), 'close');
   assert.is(raisesLocal(() => client.sendJson({}), 'session-over').cause, error);
-});
-
-test('the faults of the peer are RemoteErrors', () => {
-  const { error } = find(newClient().receive('x'), 'close');
-  assert.instance(error, RemoteError);
-  assert.instance(error, Error);
-  assert.not.instance(error, LocalError);
 });
 
 test.run();
