@@ -3,7 +3,6 @@ import * as assert from 'uvu/assert';
 import { readDisplayItems } from '../../src/requests/display-items.ts';
 import { readHubEvent } from '../../src/requests/plain-event.ts';
 import { readRefusal } from '../../src/requests/refusal.ts';
-import { sessionIdsMatch } from '../../src/requests/session-ids.ts';
 import type { JsonObject } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { UNREADABLE, withThrowing } from '../world/hostile.ts';
@@ -83,14 +82,6 @@ test('does not throw at values that are not JSON', () => {
   }
   assert.is(readHubEvent({ msg_type: 'bus', payload: withThrowing('type') as never }), undefined);
   assert.is(readRefusal({ type: 'hive.policy.denied', data: withThrowing('code') as never }), null);
-});
-
-test('a session matches nothing if an id is missing or blank', () => {
-  for (const none of [undefined, null, 7, '', ' ', '\u00a0', {}]) {
-    assert.is(sessionIdsMatch(none as string, none as string), false);
-    assert.is(sessionIdsMatch('abc', none as string), false);
-    assert.is(sessionIdsMatch(none as string, 'abc'), false);
-  }
 });
 
 test.run();

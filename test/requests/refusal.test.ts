@@ -1,17 +1,11 @@
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { isByPolicy, readRefusal } from '../../src/requests/refusal.ts';
+import { readRefusal } from '../../src/requests/refusal.ts';
 import { type Json, JsonNumber } from '../../src/wire/json.ts';
 
 const denied = (data: Json): Json => ({ type: 'hive.policy.denied', data });
 const quotaOf = (policy: Json) =>
   readRefusal(denied({ code: 'intent_quota_exceeded', data: policy }))!.quota!;
-
-test('returns null for anything but a refusal', () => {
-  for (const payload of [null, undefined, 'hive.policy.denied', [], {}, { type: 'speak' }]) {
-    assert.is(readRefusal(payload as Json), null);
-  }
-});
 
 test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anything else as 0', () => {
   const figures: [Json, number][] = [
@@ -43,14 +37,6 @@ test('reads figures from 0 to 2^53 - 1 as numbers, tokens or digits, and anythin
 
 test('reads a negative zero as 0', () => {
   assert.ok(Object.is(quotaOf({ limit: -0 }).limit, 0));
-});
-
-test('distinguishes policy decisions from faults that hubs report as refusals', () => {
-  const isPolicy = (code: string): boolean => isByPolicy(readRefusal(denied({ code }))!);
-  for (const code of ['acl_disallowed_type', 'intent_quota_exceeded', '', 'anything else']) {
-    assert.is(isPolicy(code), true, code);
-  }
-  for (const code of ['backend_unavailable', 'malformed_payload']) assert.is(isPolicy(code), false, code);
 });
 
 test.run();

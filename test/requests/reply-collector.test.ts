@@ -2,7 +2,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { buildUtterance } from '../../src/requests/build-request.ts';
 import { type HubEvent, readHubEvent } from '../../src/requests/hub-event.ts';
-import { type CollectorOptions, ReplyCollector } from '../../src/requests/reply-collector.ts';
+import { ReplyCollector } from '../../src/requests/reply-collector.ts';
 import type { Json } from '../../src/wire/json.ts';
 import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { readyPair } from '../world/pair.ts';
@@ -63,20 +63,6 @@ test('reports which events belong to the request', () => {
   assert.is(owns(DENIED, false), false);
 });
 
-test('accepts numbers as ids and as speech', () => {
-  const collector = new ReplyCollector({ requestId: '7.0' });
-  const spoken = event('speak', { utterance: 12 }, { request_id: 'x' }).replace('"x"', '7.0');
-  collector.push(spoken, true);
-  assert.is(collector.reply.text, '12');
-});
-
-test('counts the same words twice in a row once, whatever their type', () => {
-  for (const type of ['speak', 'ovos.utterance.speak']) {
-    assert.is(collect(speak('One.'), event(type, { utterance: 'One.' })).reply.text, 'One.');
-  }
-  assert.is(collect(speak('One.'), speak('Two.'), speak('One.')).reply.text, 'One. Two. One.');
-});
-
 test('a repeated speech adds nothing to say, but what it shows that is new', () => {
   const choices = (...names: string[]) => event('speak', { utterance: 'Which?', quick_replies: names });
   const collector = collect(choices('One'));
@@ -106,26 +92,6 @@ test('ends once', () => {
     assert.equal(collector.reply, reply);
     assert.is(reply.text, 'One.');
   }
-});
-
-test('returns a reply that later events do not change', () => {
-  const collector = collect(event('speak', { image: 'a.png' }));
-  const { displayItems } = collector.reply;
-  collector.push(event('speak', { image: 'b.png' }), true);
-  assert.is(displayItems.length, 1);
-  assert.is(collector.reply.displayItems.length, 2);
-});
-
-test('refuses options that match no event', () => {
-  const refuse = (options: unknown) =>
-    raisesLocal(() => new ReplyCollector(options as CollectorOptions), 'bad-argument');
-  for (const options of [undefined, null, 'req-1', [], ...UNREADABLE]) refuse(options);
-  for (const id of [undefined, null, '', ' ', 7]) refuse({ requestId: id });
-  for (const id of [null, '', ' ', 7]) {
-    refuse({ requestId: 'req-1', sessionId: id });
-    refuse({ requestId: 'req-1', type: id });
-  }
-  refuse(withThrowing('sessionId', { requestId: 'req-1' }));
 });
 
 test('refuses an unknown option', () => {

@@ -75,14 +75,6 @@ test('tells no part for a speech that the hub repeats', () => {
   assert.equal(told, [['part'], []]);
 });
 
-test('finishes with a reply that states the refusal', () => {
-  const scheduler = new RequestScheduler();
-  scheduler.request(request('r'), 0);
-  const denied = event('hive.policy.denied', {}, { denied_type: 'recognizer_loop:utterance', code: 'acl' });
-  const [decision] = scheduler.receive(denied, 1) as FinishDecision[];
-  assert.is(decision!.reply.policyDenied, true);
-});
-
 test('returns an event that belongs to no reply unchanged', () => {
   const text = event('speak', {}, { utterance: 'Your timer has ended.' });
   assert.equal(new RequestScheduler().receive(text, 0), [{ do: 'handle', event: readHubEvent(text) }]);
@@ -92,16 +84,6 @@ test('refuses a request after the end of the connection', () => {
   const scheduler = new RequestScheduler();
   scheduler.closed();
   raisesLocal(() => scheduler.request(request('r'), 0), 'session-over');
-});
-
-test('refuses the id of a request that has not ended', () => {
-  const scheduler = new RequestScheduler();
-  scheduler.request(request('a'), 0);
-  scheduler.request(request('b'), 0);
-  for (const id of ['a', 'b'])
-    raisesLocal(() => scheduler.request(request(id, 'another'), 0), 'bad-argument');
-  scheduler.cancel('a', 0);
-  assert.is(scheduler.request(request('a'), 0).length, 0);
 });
 
 test('sends a request without a session beside one with any session', () => {
@@ -169,13 +151,6 @@ test('refuses an unknown option by its name', () => {
   raisesLocal(() => new RequestScheduler({ deadlines: { settled: 1 } as never }), 'bad-argument');
 });
 
-test('uses the default for a deadline that is undefined', () => {
-  const scheduler = new RequestScheduler({ deadlines: { idle: undefined as never, speaking: 1 } });
-  scheduler.request(request('r'), 0);
-  assert.is(scheduler.nextDeadline(0), 60000);
-  assert.is(scheduler.nextDeadline(60001), 0); // it is late
-});
-
 test('ignores messages that cannot be read', () => {
   const scheduler = new RequestScheduler();
   for (const message of ['', '{', 'null', ...([undefined, null, 7, {}, ...UNREADABLE] as never[])]) {
@@ -233,12 +208,6 @@ test('learns while it waits how long replies take, and no request that waits for
   scheduler.saysHandled = true;
   assert.equal(scheduler.expire(106_000), []);
   assert.is(scheduler.nextDeadline(106_000), 54_000);
-});
-
-test('nothing but a string names a request', () => {
-  const scheduler = new RequestScheduler();
-  scheduler.request(request('7'), 0);
-  for (const id of [7, Symbol('7')]) assert.equal(scheduler.cancel(id as unknown as string, 0), []);
 });
 
 test('a request that was cancelled before its turn keeps no other from its turn', () => {

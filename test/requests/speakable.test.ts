@@ -6,13 +6,6 @@ import { collapse } from '../../src/requests/white-space.ts';
 import { UNREADABLE, withThrowing } from '../world/hostile.ts';
 import { raisesLocal } from '../world/raises.ts';
 
-test('leaves text without markup unchanged', () => {
-  for (const text of ['Hello', 'AT&T', '3 < 4 and 5 > 2', 'a <b', '&#0 x', '<', '']) {
-    assert.is(speakable(text), text);
-    assert.is(speakable(speakable(`<s>${text}</s>`)), text);
-  }
-});
-
 test('collapses only the listed white space', () => {
   const listed = '\t\n\v\f\r \u00a0';
   assert.is(collapse(`${listed}a${listed}b${listed}`), 'a b');
@@ -45,15 +38,6 @@ for (const piece of ['<', '<a', '<a "', "<!'", '&', '&a', '&#1', ' \t', '<a b="'
 
 const eventOf = (type: string, data: object): HubEvent =>
   readHubEvent(JSON.stringify({ msg_type: 'bus', payload: { type, data } }))!;
-
-test('reads what an event says and shows, under both names', () => {
-  for (const type of ['speak', 'ovos.utterance.speak']) {
-    const event = eventOf(type, { utterance: ' <b>Which</b> one? ', image: 'a.png', expect_response: true });
-    const { displayItems, ...said } = readSpeech(event)!;
-    assert.equal(said, { text: '<b>Which</b> one?', speech: 'Which one?', expectsAnswer: true });
-    assert.is(displayItems.length, 1);
-  }
-});
 
 test('reads nothing from an event that is no speech, or says and shows nothing', () => {
   assert.is(readSpeech(eventOf('mycroft.mic.listen', { utterance: 'One.' })), undefined);

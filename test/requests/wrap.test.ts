@@ -22,12 +22,6 @@ test('puts the whole envelope into another one, which has all eight fields', () 
   }
 });
 
-test('names the site and the query', () => {
-  const plain = wrap('cascade', MESSAGE);
-  assert.equal(wrap('cascade', MESSAGE, { targetSiteId: 'attic' }), { ...plain, target_site_id: 'attic' });
-  assert.equal(wrap('cascade', MESSAGE, { queryId: 'q1' }), { ...plain, metadata: { query_id: 'q1' } });
-});
-
 test('wraps an envelope that is already wrapped', () => {
   const inner = wrap('query', MESSAGE);
   assert.equal(wrap('escalate', inner).payload, inner);
