@@ -7,7 +7,6 @@ import type { Identity } from '../../src/identity/identity.ts';
 import { parseIdentity } from '../../src/identity/parse-identity.ts';
 import { redactIdentity } from '../../src/identity/redact.ts';
 import { raisesLocal } from '../world/raises.ts';
-import { plain } from './plain.ts';
 
 const KEYS = { access_key: 'ak', password: 'pw' };
 const BROKER = { endpoint: 'mqtt://broker', username: 'user', password: 'broker-pw' };
@@ -26,21 +25,6 @@ test('reads a string, bytes, a Buffer and an object alike, also after a byte ord
     const { accessKey, password } = parseIdentity(input);
     assert.equal([accessKey, password], ['ak', 'pä🔑']);
   }
-});
-
-test('reads an identity that it returned', () => {
-  const identity = identityOf({
-    site: 's',
-    host: 'hub.example',
-    port: '5680',
-    public_key: 'pk',
-    mqtt: { ...BROKER, c2s_topic: 'c', qos: '2', topic_prefix: 7 },
-    endpoints: { ws: 'ws://h' },
-    path: [],
-  });
-  const again = parseIdentity(identity);
-  assert.equal(plain(again), plain(identity));
-  assert.equal(redactIdentity(again), redactIdentity(identity));
 });
 
 test('ignores what objects inherit', () => {
@@ -191,15 +175,5 @@ for (const [input, what] of FORMS) {
     );
   });
 }
-
-test('a byte order mark is no damage, and moves no column', () => {
-  assert.is(parseIdentity(`\uFEFF${TEXT}`).accessKey, 'kiosk-7');
-  const torn = put('7",', '7"');
-  for (const input of [
-    `\uFEFF${torn}`,
-    new Uint8Array([0xef, 0xbb, 0xbf, ...new TextEncoder().encode(torn)]),
-  ])
-    assert.throws(() => parseIdentity(input), /lacks a comma or a colon, at line 3, column 3$/);
-});
 
 test.run();

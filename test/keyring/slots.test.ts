@@ -4,7 +4,7 @@
  */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { LocalError, nextSlots, readSlots } from '../../src/index.ts';
+import { nextSlots, readSlots } from '../../src/index.ts';
 import { raisesAbout, raisesLocal } from '../world/raises.ts';
 
 type Slots = readonly (string | undefined)[];
@@ -143,43 +143,5 @@ test('nothing but a text with characters can be stored', () => {
   for (const text of ['', undefined, {}]) raisesLocal(() => nextSlots([], text as string), 'bad-argument');
   raisesAbout('text', () => nextSlots([], undefined as never));
 });
-
-const mistaken: { readonly [what: string]: Partial<Store> } = {
-  'writes nothing when it starts': { start: () => [] },
-  'writes the newest slot first when it starts': { start: (slots) => [...STORE.start(slots)].reverse() },
-  'writes one slot only': { next: (slots, text) => nextSlots(slots, text).slice(0, 1) },
-  'writes the newest slot first': { next: (slots, text) => [...nextSlots(slots, text)].reverse() },
-  'always writes the first slot first': {
-    next: (slots, text) => [...nextSlots(slots, text)].sort((a, b) => a.slot - b.slot),
-  },
-  'keeps the count': {
-    next: (slots, text) =>
-      nextSlots([], text).map((write, i) => ({ ...write, slot: nextSlots(slots, 'x')[i]!.slot })),
-  },
-  'reads no check': {
-    read(slots) {
-      const parts = slots.map((slot) => /^\d* (\d+) (.*)$/s.exec(slot ?? '')).filter((part) => part !== null);
-      if (parts.length === 0) throw new Error('none');
-      return parts.sort((a, b) => Number(b[1]) - Number(a[1]))[0]![2]!;
-    },
-  },
-  'takes no slot for a new one': {
-    read(slots) {
-      try {
-        return readSlots(slots);
-      } catch (error) {
-        assert.instance(error, LocalError);
-        return '{}';
-      }
-    },
-    next: (slots, text) => nextSlots(slots, text).slice(0, 1),
-  },
-};
-
-for (const [what, mistake] of Object.entries(mistaken)) {
-  test(`the search finds a store that ${what}`, () => {
-    assert.throws(() => search({ ...STORE, ...mistake }), /reads as|neither slot|none/);
-  });
-}
 
 test.run();

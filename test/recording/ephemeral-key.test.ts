@@ -31,16 +31,6 @@ test('records the ephemeral key of a hub, and of a session that the other side e
   assert.equal(linesWith(hubLines, 'ephemeralKey'), []); // the HELLO of the client has opened
 });
 
-test('records the ephemeral key of a handshake whose envelopes and PSK are bytes', () => {
-  const recorded = record({ psks: [] }, {}, { ephemeralKey: true });
-  const { client, hub, clientLines } = recorded;
-  for (const event of hub.start()) client.receive(Buffer.from(textOf(event)));
-  const [message2] = hub.receive(textOf(client.providePsk(OTHER_PSK)[0]));
-  client.receive(Buffer.from(textOf(message2)));
-  assert.is(client.state, 'failed');
-  assert.equal(parse(clientLines).at(-1), { ephemeralKey: hex(EPHEMERAL) });
-});
-
 test('does not record cleartext as a transport message that failed to open', () => {
   const { client, clientLines } = record({}, {}, { ephemeralKey: true });
   client.receive(Uint8Array.of(0xff));
@@ -106,15 +96,5 @@ for (const plaintext of [Uint8Array.of(9), new Uint8Array(0), Uint8Array.of(4)])
     assert.is(client.state, 'failed');
     assert.equal(linesWith(lines, 'ephemeralKey'), []);
   });
-
-test('records no ephemeral key once a transport message has opened', () => {
-  const { client, hub, clientLines, hubLines } = ready({}, {}, { ephemeralKey: true });
-  for (const message of hub.sendJson(1)) client.receive(message);
-  client.receive(new Uint8Array(17));
-  hub.receive(new Uint8Array(17));
-  assert.is(client.state, 'failed');
-  assert.is(hub.state, 'failed');
-  assert.equal(linesWith(clientLines.concat(hubLines), 'ephemeralKey'), []);
-});
 
 test.run();

@@ -7,7 +7,7 @@ import type { HubSession } from '../../src/index.ts';
 import { MAX_ENVELOPE } from '../../src/limits.ts';
 import type { ClientSession } from '../../src/parts.ts';
 import { CLIENT_KEY, CLIENT_STATIC, HUB_KEY, HUB_PIN, HUB_STATIC, NODE_ID, PSK } from '../world/keys.ts';
-import { HELLO, PACED, sharedSecretOf, textOf, types } from '../world/pair.ts';
+import { sharedSecretOf, textOf } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
 import { connect, EPHEMERAL, hex, type Line, linesWith, parse, ready, record } from './record.ts';
 
@@ -48,12 +48,6 @@ test('begins with the role, the own public key, and the options that are not sec
   ]);
 });
 
-test('records the public key of an external key pair', () => {
-  const staticKey = { publicKey: CLIENT_KEY };
-  const { clientLines } = record({ staticKey });
-  assert.is(parse(clientLines)[0]!.publicKey, hex(CLIENT_KEY));
-});
-
 test('records every cleartext envelope in full, in both directions', () => {
   const { clientLines, hubLines } = ready();
   const received = parse(clientLines).filter(({ call, state }) => call === 'receive' && state !== 'ready');
@@ -64,20 +58,6 @@ test('records every cleartext envelope in full, in both directions', () => {
     sent.map(({ text }) => text),
   );
   assert.match(sent[0]!.text as string, /"node_id":"hub-1"/);
-});
-
-test('records the state of the session before each call', () => {
-  const { clientLines, client } = ready();
-  client.closed(1000);
-  assert.equal(
-    linesWith(clientLines, 'call').map(({ call, state }) => [call, state]),
-    [
-      ['receive', 'awaiting-hello'],
-      ['receive', 'awaiting-offer'],
-      ['receive', 'awaiting-message-2'],
-      ['closed', 'ready'],
-    ],
-  );
 });
 
 test('records whether pin and PSK were found, and the pin, which is public', () => {
@@ -171,28 +151,6 @@ test('records the length of a dropped message', () => {
   });
 });
 
-test('records cleartext after the handshake by its length', () => {
-  const { client, clientLines } = ready();
-  assert.equal(client.receive(HELLO), []);
-  assert.equal(parse(clientLines).at(-1), {
-    call: 'receive',
-    state: 'ready',
-    isText: true,
-    length: HELLO.length,
-  });
-  client.receive('{"msg_type":"bus","payload":{"say":"plaintext"}}');
-  assert.equal(parse(clientLines).slice(-2), [
-    { call: 'receive', state: 'ready', isText: true, length: 48 },
-    { event: 'close', code: 1002, error: 'text-after-ready', isLocal: false },
-  ]);
-});
-
-test('records bytes that are UTF-8 as text, before the handshake is done', () => {
-  const { client, clientLines } = record();
-  client.receive(Buffer.from(HELLO));
-  assert.equal(parse(clientLines)[1], { call: 'receive', state: 'awaiting-hello', text: HELLO });
-});
-
 for (const [what, data] of [
   ['an empty text', ''],
   ['a text as long as an envelope may be', ' '.repeat(MAX_ENVELOPE)],
@@ -238,24 +196,6 @@ test('records a call of each method by its name', () => {
   const callsIn = (lines: string[]) => linesWith(lines, 'call').map(({ call }) => call);
   assert.equal(callsIn(clientLines), ['start', 'providePsk', 'resume']);
   assert.equal(callsIn(hubLines), ['start']);
-});
-
-test('records how the connection ended', () => {
-  const { client, clientLines } = record();
-  const [ended] = client.closed({ code: 1008, reason: 'access key AKEY is unknown' });
-  assert.is(ended!.type, 'ended');
-  assert.equal(parse(clientLines).at(-1), {
-    event: 'ended',
-    code: 1008,
-    reason: 'refused',
-    retry: 'later',
-    error: 'access-refused',
-    isLocal: false,
-  });
-  const started = record();
-  assert.equal(types(started.client.start()), ['transmit']);
-  started.client.closed({ status: 503 });
-  assert.is(parse(started.clientLines).at(-1)!.status, 503);
 });
 
 test('records whether an error is local', () => {
@@ -339,24 +279,6 @@ test('makes no client, and ends a hub, if randomBytes() returns something else',
   const recorded = record({}, { randomBytes }, { ephemeralKey: true });
   connect(recorded);
   assert.is(parse(recorded.hubLines).at(-1)!.error, 'bad-random');
-});
-
-test('records that a paced session waited and went on', () => {
-  const recorded = record(PACED);
-  const { client, hub } = recorded;
-  const [hello, offer] = hub.start().map(textOf);
-  client.receive(hello!);
-  client.receive(offer!);
-  client.resume();
-  const [message2] = hub.receive(textOf(client.resume()[0]));
-  client.receive(textOf(message2));
-  client.resume();
-  const lines = parse(recorded.clientLines);
-  assert.equal(lines.slice(-3), [
-    { event: 'waiting' },
-    { call: 'resume', state: 'opening-message-2' },
-    { event: 'waiting' },
-  ]);
 });
 
 test('shows nothing of the session', () => {
