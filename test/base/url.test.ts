@@ -3,27 +3,6 @@ import * as assert from 'uvu/assert';
 import { splitUrl, trimSlashes } from '../../src/url.ts';
 import { fc } from '../world/property.ts';
 
-const NONE = { userinfo: '', port: undefined, path: '', query: '', fragment: '' };
-
-test('splits a URL without changing its spelling', () => {
-  assert.equal(splitUrl('WSS://u:p%40@Hub.Example:0443/a/../B?c=d?e#f#g'), {
-    scheme: 'wss',
-    userinfo: 'u:p%40@',
-    host: 'Hub.Example',
-    port: 443,
-    path: '/a/../B',
-    query: '?c=d?e',
-    fragment: '#f#g',
-  });
-});
-
-test('returns empty strings for missing parts', () => {
-  assert.equal(splitUrl('a+b-1.c://h'), { ...NONE, scheme: 'a+b-1.c', host: 'h' });
-  assert.equal(splitUrl('ws://h?'), { ...NONE, scheme: 'ws', host: 'h', query: '?' });
-  assert.equal(splitUrl('ws://h#'), { ...NONE, scheme: 'ws', host: 'h', fragment: '#' });
-  assert.equal(splitUrl('ws://@h/'), { ...NONE, scheme: 'ws', userinfo: '@', host: 'h', path: '/' });
-});
-
 test('reads hosts by name, in any script, and by address', () => {
   for (const host of [
     'localhost',
@@ -41,12 +20,6 @@ test('refuses brackets around anything but an IPv6 address', () => {
   for (const host of ['[]', '[a]', '[192.0.2.1]', '[::g]', '[::1', '::1]', '[::1]a', 'a[::1]']) {
     assert.is(splitUrl(`ws://${host}/`), undefined, host);
   }
-});
-
-test('finds the host after the last @ before a slash', () => {
-  assert.is(splitUrl('ws://a@b@c/d@e')?.host, 'c');
-  assert.is(splitUrl('ws://a/b@c')?.host, 'a');
-  assert.is(splitUrl('ws://a?b@c')?.host, 'a');
 });
 
 test('refuses strings without a scheme or a host', () => {
