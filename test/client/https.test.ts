@@ -2,11 +2,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { type ClientRequest, createServer, type IncomingMessage, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { createKeyring, HubSession, type HubSessionEvent, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
@@ -143,14 +141,6 @@ function ending(client: Client): Promise<string> {
   );
   return soon(code);
 }
-
-test('asks a hub that it polls', async () => {
-  const hub = new Hub();
-  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
-  assert.match((await client.ask('hello')).reply.text, 'hello');
-  assert.match((await client.ask('x'.repeat(100_000))).reply.text, 'x'.repeat(100_000));
-  assert.equal(hub.requests.slice(0, 3), ['disconnect', 'connect', 'get_messages']);
-});
 
 test('polls for texts in the handshake, and for bytes once the session is ready', async () => {
   const hub = new Hub();
@@ -466,16 +456,6 @@ test('keeps no response until the time limit of its request is over', async () =
   assert.equal([signals.length > 6, listeners], [true, []]);
 });
 
-test('trusts the authority that ca names', async () => {
-  const { key, cert, ca } = await localhostCertificate();
-  const server = createTlsServer({ key, cert }, (_, response) => response.writeHead(503).end());
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  assert.is(await ending(dial(port, { socket: { ca } })), 'unavailable');
-  assert.is(await ending(dial(port, { socket: { ca: undefined } })), 'certificate-refused');
-});
-
 test('connects again to a hub that has forgotten it', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
@@ -485,37 +465,6 @@ test('connects again to a hub that has forgotten it', async () => {
   assert.is(await soon(closed), 'dropped');
   await soon(new Promise((resolve) => client.on('connect', resolve)));
   assert.match((await client.ask('again')).reply.text, 'again');
-});
-
-const statuses: [number, string][] = [
-  [302, 'not-a-hub'],
-  [401, 'access-refused'],
-  [403, 'access-refused'],
-  [404, 'not-a-hub'],
-  [503, 'unavailable'],
-];
-for (const [status, code] of statuses) {
-  test(`ends as ${code} at a server that answers with the status ${status}`, async () => {
-    const paths: string[] = [];
-    const port = await serve((path) => {
-      paths.push(path);
-      return { status, body: '<html>' };
-    });
-    assert.is(await ending(dial(port)), code);
-    assert.not.ok(paths.includes('elsewhere'));
-  });
-}
-
-test('waits as long as a server asks, and at most as long as the policy allows', async () => {
-  const afterOf = async (retryAfter: string): Promise<number> => {
-    const client = dial(await serve(() => ({ status: 503, body: '', retryAfter })));
-    return soon(new Promise((resolve) => client.on('reconnect', ({ after }) => resolve(after))));
-  };
-  assert.is(await afterOf('120'), 120_000);
-  assert.is(await afterOf('99999999999'), 600_000);
-  const until = await afterOf(new Date(Date.now() + 300_000).toUTCString());
-  assert.ok(until > 200_000 && until <= 300_000, `${until}`);
-  for (const none of ['0', 'soon', '-5']) assert.ok((await afterOf(none)) < 2000);
 });
 
 const responses: [string, Response, string?][] = [

@@ -4,7 +4,6 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls';
 import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
@@ -378,29 +377,6 @@ test('greets no hub before the broker confirms the status, and leaves it after a
   assert.equal([all.includes('hivemind/hub-1/in'), all.endsWith('\u00e0\u0000')], [false, false]); // then the broker publishes the will
 });
 
-test('ignores messages of other topics, and retained messages', async () => {
-  const url = await broker((socket, topic) => {
-    socket.write(Buffer.concat([publish('hivemind/hub-1/s2c/kiosk-8', 2), Buffer.from('{}')]));
-    socket.write(Buffer.concat([publish(topic, 2, 1), Buffer.from('{}')]));
-    socket.write(Buffer.concat([publish(topic, 4), Buffer.from('here')]));
-  });
-  const { received, code } = await outcome(dial(url));
-  assert.equal([received, code], [['here'], 'bad-json']);
-});
-
-const refusals: [string, Behaviour][] = [
-  ['a wrong password', { connack: Buffer.from([0x20, 2, 0, 4]) }],
-  ['the account', { connack: NOT_AUTHORIZED }],
-  ['the topic', { granted: 0x80 }],
-];
-for (const [what, behaviour] of refusals) {
-  test(`says that the broker, not the hub, refuses ${what}`, async () => {
-    const { code, tell } = await outcome(dial(await broker(() => {}, behaviour)));
-    assert.is(code, 'broker-refused');
-    assert.match(tell, /^The broker at /);
-  });
-}
-
 test('clears the timer of its pings when the broker refuses the connection', async () => {
   const url = await broker(() => {}, { connack: NOT_AUTHORIZED });
   const timers = new Timers();
@@ -414,11 +390,6 @@ test('clears the timer of its pings when the broker refuses the connection', asy
   }
 });
 
-test('says that the broker is not available', async () => {
-  const url = await broker(() => {}, { connack: Buffer.from([0x20, 2, 0, 3]) });
-  assert.match((await outcome(dial(url))).tell, /at the moment/);
-});
-
 test('lets the event loop run between two messages that arrive together', async () => {
   const url = await broker((socket, topic) => {
     const hello = '{"msg_type":"hello","payload":{"node_id":"hub-1"},"metadata":{},"route":[]}';
@@ -429,13 +400,6 @@ test('lets the event loop run between two messages that arrive together', async 
   const turns = turnsOf(client);
   await outcome(client);
   assert.equal(turns, ['message', 'other work', 'message']);
-});
-
-test('trusts the authority that ca names', async () => {
-  const { ca, ...own } = await localhostCertificate();
-  const url = await broker(() => {}, { connack: NOT_AUTHORIZED, tls: own });
-  assert.is((await outcome(dial(url, { socket: { ca } }))).code, 'broker-refused');
-  assert.is((await outcome(dial(url))).code, 'certificate-refused');
 });
 
 test('tells the broker to expect a packet twice in the time between pings', async () => {

@@ -1,7 +1,7 @@
 /** The example hub and the client over a real WebSocket with TLS: behaviour that only a socket shows. */
 
 import { EventEmitter, once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -9,15 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import tlsModule, { connect as connectTls } from 'node:tls';
 import { X509Certificate as Certificate } from '@peculiar/x509';
-import {
-  type ErrorCode,
-  forgetPsks,
-  HubSession,
-  type Identity,
-  parseIdentity,
-  readAuthorization,
-  storePsk,
-} from 'hub-protocol';
+import { type ErrorCode, HubSession, type Identity, parseIdentity, readAuthorization } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import {
@@ -86,7 +78,6 @@ interface Watched extends Client {
 
 const isReady = (what: Traced): boolean => 'type' in what && what.type === 'ready';
 const isEnded = (what: Traced): boolean => 'type' in what && what.type === 'ended';
-const isDial = (what: Traced): boolean => 'do' in what && what.do === 'dial';
 
 function connect(options: Partial<NodeOptions> = {}, identity: object = {}): Watched {
   const seen: Traced[] = [];
@@ -133,80 +124,6 @@ test('connects, asks over the bus, and reconnects with the pinned key when the h
   await again;
   assert.equal(patternsOf(client.seen), ['XXpsk2', 'KKpsk0']);
   assert.is((await client.ask('And now?')).reply.text, 'You said: And now?');
-});
-
-test('sends several requests one by one, and accepts a reply of 1 MiB', async () => {
-  const client = connect();
-  await client.next(isReady);
-  const texts = ['one', 'two', 'x'.repeat(2 ** 20)];
-  const finished = await Promise.all(texts.map((text) => client.ask(text)));
-  assert.equal(
-    finished.map(({ reply }) => reply.text),
-    texts.map((text) => `You said: ${text}`),
-  );
-});
-
-test('ends requests in flight with the connection', async () => {
-  const client = connect();
-  await client.next(isReady);
-  const asked = client.ask('hello'); // before the hub reads anything
-  await restart();
-  assert.is(await asked.catch((error: Error & { code: string }) => error.code), 'dropped');
-  await client.ask('hello').catch(() => {});
-});
-
-test('a request waits for the first connection', async () => {
-  const client = connect();
-  assert.is((await client.ask('hello')).reply.text, 'You said: hello');
-});
-
-test('a request is rejected with the cause when no connection can be made in time', async () => {
-  const client = connect({}, { access_key: 'unknown' });
-  const codeOf = (error: Error): string => (error as Error & { code: string }).code;
-  assert.is(await client.ask('hello', { timeout: 500 }).catch(codeOf), 'access-refused');
-});
-
-test('a request waits for a hub that is not there yet', async () => {
-  const { port } = new URL(hub.url);
-  await soon(hub.stop());
-  const client = connect();
-  const asked = client.ask('hello');
-  await client.next(isDial);
-  hub = await serveHub({ tls, port: Number(port), nodeId: NODE_ID, staticKey: hubStatic, clients });
-  assert.is((await asked).reply.text, 'You said: hello');
-});
-
-test('a request that cannot be sent fails alone', async () => {
-  const client = connect();
-  const long = 'x'.repeat(33 * 2 ** 20);
-  assert.is(await client.ask(long).catch((error) => error.code), 'message-too-long');
-  assert.is((await client.ask('hello')).reply.text, 'You said: hello');
-});
-
-test('asks a person when the derivation fails', async () => {
-  keyring.update(forgetPsks);
-  const reason = new Error('no memory');
-  const client = connect({ derive: () => Promise.reject(reason) });
-  await client.next((what) => 'do' in what && what.do === 'ask');
-  assert.equal(client.asked, [undefined]);
-  assert.is(client.seen.filter(isEnded).length, 3); // it was tried again twice
-});
-
-test('makes no connection after end, not even a scheduled one', async () => {
-  await soon(hub.stop());
-  const client = connect({ policy: { basePause: 50 } });
-  await client.next(isDial);
-  client.end();
-  const before = client.seen.length;
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  assert.is(client.seen.length, before);
-  hub = await serveHub({
-    tls,
-    port: Number(new URL(hub.url).port),
-    nodeId: NODE_ID,
-    staticKey: hubStatic,
-    clients,
-  });
 });
 
 test('the hub sends the certificate of its authority after its own, which Moddable requires', async () => {
@@ -516,24 +433,6 @@ test('a client that sends something just before each ping is cut all the same if
       way.close();
     }
   }, before);
-});
-
-test('only the owner can read the keyring file, and nothing is left beside it', () => {
-  const own = mkdtempSync(join(folder, 'own-'));
-  const path = join(own, 'keyring.json');
-  keyring = new KeyringFile(path, ACCESS_KEY);
-  keyring.update((stored) => storePsk(stored, NODE_ID, psk));
-  assert.is(statSync(path).mode & 0o777, 0o600);
-  assert.equal(readdirSync(own), ['keyring.json']);
-  const { staticKey } = keyring.load();
-  assert.equal(new KeyringFile(path, ACCESS_KEY).load().staticKey, staticKey);
-});
-
-test('an unreadable keyring file is an error, and stays unchanged', () => {
-  const path = join(folder, 'damaged.json');
-  writeFileSync(path, '');
-  assert.throws(() => new KeyringFile(path, ACCESS_KEY), /the keyring is empty/);
-  assert.is(readFileSync(path, 'utf8'), '');
 });
 
 /** The client of a page, over the same sockets. */
