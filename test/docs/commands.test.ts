@@ -113,48 +113,6 @@ function wrong(text: string): string[] {
   });
 }
 
-test('finds commands that their programs would refuse', () => {
-  assert.equal(
-    [
-      'evidence/searches/explore/run -- --minutes 4',
-      'evidence/searches/explore/run --minutes 4  # as in CI',
-      'evidence/searches/fuzz/run --minute 4',
-      'evidence/searches/nothing/run',
-      'evidence/devices/size --writ',
-      'evidence/devices/size --write',
-      'ports/go/judge --spec',
-      'ports/go/judge --spec-only',
-      'test/mqtt/run --quick',
-      'vectors/generate/run --checks',
-      'vectors/generate/run --check',
-      'npm run demo -- http',
-      'npm run demo -- mqtt',
-      'npm run release --public',
-      'npm run release -- --public',
-      'npx hub-protocol-cli psk --node hub-1',
-      'npx hub-protocol-cli psk --node-id hub-1',
-      'npx hub-protocol-judge python3 adapter.py',
-      'npx hub-protocol-judge -- python3 adapter.py',
-      'node --import tsx evidence/devices/size.ts --all',
-    ].filter((command) => wrong(command).length > 0),
-    [
-      'evidence/searches/explore/run -- --minutes 4',
-      'evidence/searches/fuzz/run --minute 4',
-      'evidence/searches/nothing/run',
-      'evidence/devices/size --writ',
-      'ports/go/judge --spec',
-      'test/mqtt/run --quick',
-      'vectors/generate/run --checks',
-      'npm run demo -- http',
-      'npm run release --public',
-      'npm run release -- --public',
-      'npx hub-protocol-cli psk --node hub-1',
-      'npx hub-protocol-judge python3 adapter.py',
-      'node --import tsx evidence/devices/size.ts --all',
-    ],
-  );
-});
-
 const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
 
 test('every command in a document parses', () => {

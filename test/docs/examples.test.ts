@@ -104,17 +104,6 @@ test.before(async () => {
 });
 test.after(() => rmSync(folder, { recursive: true }));
 
-test('finds examples, and what they promise to print', () => {
-  assert.ok(EXAMPLES.length > 45 && inGuides().length > 2 && inClient().length === 5, `${EXAMPLES.length}`);
-  assert.equal(promised('console.log(a); // 1\nf(); // 2\nif (b) console.log(c()); // 3: so\n'), [
-    '1',
-    '3: so',
-  ]);
-  assert.ok(isPromised('3', '3: so'));
-  assert.not.ok(isPromised('4', '3: so'));
-  assert.not.ok(isPromised(undefined, '3'));
-});
-
 EXAMPLES.forEach(({ name, code }, index) => {
   test(`the example of ${name} prints what it says`, () => {
     const lines = printed[index]!.split('\n').slice(0, -1);

@@ -115,29 +115,11 @@ function unknownOptions(text: string): string[] {
   ];
 }
 
-test('notices a renamed option', () => {
-  assert.equal(
-    unknownOptions("`policy: { onKkFailure: 'keep-pin' }`, `provision --pin`, `--listen`, `pip --pre`"),
-    [],
-  );
-  assert.equal(unknownOptions("`onKKFailure: 'keep-pin'`"), ["onKKFailure: 'keep-pin'"]);
-  assert.equal(unknownOptions("`onKkFailure: 'keep'`"), ["onKkFailure: 'keep'"]);
-  assert.equal(unknownOptions('`provision --pinned`'), ['--pinned']);
-});
-
 for (const page of ['README.md', 'client/README.md', 'cli/README.md', 'judge/README.md']) {
   test(`${page}: the options in its text exist`, () => {
     assert.equal(unknownOptions(readFileSync(new URL(page, ROOT), 'utf8')), []);
   });
 }
-
-test('recognizes quotations and existing commands', () => {
-  assert.ok(quotes('a\n  b\n  c\n', '  b\nc'));
-  assert.not.ok(quotes('a\n  b\n  c\n', 'a\nc'));
-  assert.is(faultIn('npm run docs'), undefined);
-  assert.ok(faultIn('npm run nothing'));
-  assert.ok(faultIn('npx hub-protocol-cli psk --nothing'));
-});
 
 for (const [page, program] of [
   ['kiosk.md', 'kiosk.ts'],

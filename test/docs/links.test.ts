@@ -78,23 +78,6 @@ function brokenLinks(path: string): string[] {
   });
 }
 
-test('derives anchors as GitHub does', () => {
-  const prose = '# What *this* is\n## `code()` and, more\n## A [link](b.md#c)\n### A [link](d)\n';
-  assert.equal(anchorsOf(prose), ['what-this-is', 'code-and-more', 'a-link', 'a-link-1']);
-});
-
-test('finds links, but not in code', () => {
-  assert.equal(linksOf('[a](b.md#c) and `[d](e)` and [`f`](g/h)'), ['b.md#c', 'g/h']);
-});
-
-test('reads code fences, indented ones too', () => {
-  const { fences } = pageOf('- item\n\n  ```js\n  a();\n  ```\n\n```json\n{}\n```\n');
-  assert.equal(fences, [
-    { language: 'js', code: 'a();\n' },
-    { language: 'json', code: '{}\n' },
-  ]);
-});
-
 /** The links to other people's pages, which no test opens. Look at each before a release. */
 const EXTERNAL = [
   'https://docs.espressif.com/projects/esp-idf/en/stable/esp32/api-reference/system/random.html',

@@ -37,14 +37,6 @@ function undated(page: string): string[] {
   return [...parts.map(([, , name]) => name!), ...tables.map((table) => table.slice(0, table.indexOf('\n')))];
 }
 
-test('finds measured parts and tables without a commit', () => {
-  const table = '| Engine | RAM |\n| --- | --- |\n| XS | 22 KB |\n';
-  const part = `<!-- measured: a -->\n${table}<!-- end -->\n`;
-  assert.equal(undated(`${part}## B\n${table}`), ['a', '| Engine | RAM |']);
-  const sentence = 'Measured at commit `0123abc` on 2026-11-24.\n';
-  assert.equal(undated(`${part.replace('<!-- end', `${sentence}$&`)}## B\n${table}${sentence}`), []);
-});
-
 test('every measured table names its commit', () => {
   assert.equal(
     PAGES.flatMap((path) => undated(read(path)).map((name) => `${path}: ${name}`)),

@@ -54,22 +54,6 @@ function hasHeading(path: string, anchor: string): boolean {
   return headings.includes(anchor);
 }
 
-test('finds missing files, headings and commands', () => {
-  assert.equal(missing('docs/api.md, `src/bytes.ts`, src/*/a.ts, a/src/b.ts', 'README.md'), ['docs/api.md']);
-  assert.equal(
-    missing('docs/reference/sessions.md#how-a-connection-ends, docs/reference/sessions.md#no', 'a.ts'),
-    ['docs/reference/sessions.md#no'],
-  );
-  assert.equal(
-    missing(
-      'npm run check, npm run nothing, npm run test:no -- 4, test/mqtt/run, test/no/run, a/test/no/run',
-      'a.ts',
-    ),
-    ['test/no/run', 'npm run nothing', 'npm run test:no'],
-  );
-  assert.equal(missing('../docs/README.md, ../docs/no.md', 'cli/README.md'), ['../docs/no.md']);
-});
-
 test('every file, heading and command that this project names exists', () => {
   const problems = FILES.flatMap((file) =>
     missing(readFileSync(ROOT + file, 'utf8'), file).map((name) => `${file}: ${name}`),

@@ -18,15 +18,6 @@ const REFERENCES = RULES.flatMap(referencesOf);
 const OWN_PAGES = ['Request', 'Reply', 'RequestScheduler', 'ConnectionPolicy', 'ClientLink'];
 const FILES = new Map<string, VectorFile>(vectorFiles().map((name) => [name, readVectorFile(name)]));
 
-test('reads a rule of several lines', () => {
-  const page =
-    '- **P-3** (choice) One\n  two.\n  *Vectors: a B,\n  4; c D.*\n- **P-4** (protocol) It.\n  *No vector: why.*\n';
-  assert.equal(rulesOf(page), [
-    { id: 'P-3', mark: 'choice', vectors: 'Vectors: a B, 4; c D' },
-    { id: 'P-4', mark: 'protocol', vectors: 'No vector: why' },
-  ]);
-});
-
 test('every rule has an id of its own', () => {
   const ids = RULES.map(({ id }) => id);
   assert.equal(

@@ -2,14 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import {
-  heldBy,
-  impossibilitiesOf,
-  PAGES,
-  placesOf,
-  promisesOfReadme,
-  sentencesOf,
-} from '../../tools/status.ts';
+import { heldBy, PAGES, placesOf } from '../../tools/status.ts';
 
 const read = (page: string): string => readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
 
@@ -34,20 +27,5 @@ for (const [page, promisesOf, rows] of PAGES) {
     }
   });
 }
-
-test('finds new promises, and tests that are gone', () => {
-  const page =
-    '# Title\n\nIt never fails. Save it\nthen. It [flies](a.md): `so`.\n\n```js\nNo.\n```\n\n- no point\n';
-  assert.equal(sentencesOf(page), ['It never fails.', 'Save it then.', 'It flies: `so`.']);
-  assert.equal(promisesOfReadme(page), ['It never fails.', 'It flies: `so`.']);
-  assert.equal(heldBy(['It flies: `so`.', 'It swims.'], { 'It flies': ['a'] }), [
-    ['It flies: `so`.', ['a']],
-    ['It swims.', undefined],
-  ]);
-  assert.equal(impossibilitiesOf('| can | cannot |\n| --- | --- |\n| a | b |\n| c | |\n\n| d | e |\n'), [
-    'b',
-  ]);
-  assert.equal([placesOf('a test that no file has'.toUpperCase()), placesOf('test/no/run')], [[], []]);
-});
 
 test.run();
