@@ -42,6 +42,14 @@ const PROGRAMS: readonly Program[] = [
     parts: ['soak'],
   },
   {
+    question:
+      'Does the client recover if a proxy cuts, stalls, corrupts, splits or joins messages at any byte?',
+    command: 'evidence/searches/proxy/run',
+    time: 'an hour; a minute with `96`, at every 96th byte',
+    page: 'docs/reference/policy.md',
+    parts: [],
+  },
+  {
     question: 'What does the policy do in an hour of trouble?',
     command: 'evidence/searches/simulate/run',
     time: 'four minutes',
