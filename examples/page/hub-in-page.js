@@ -2,7 +2,7 @@
  * A hub in this page, so that both sides of a session run without a server. `WebSocket` leads to it at its address, and to the
  * network at any other. What a hub stores, its own key and that of its client, is in localStorage.
  */
-import { HubSession } from 'hub-protocol';
+import { HubSession, readHubEvent } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { Assistant } from 'hub-protocol-client/assistant';
 
@@ -14,6 +14,14 @@ const PSK = fromHex('ea4994d64f7a6767e30a416205bebf443cdda04d4ee12fd28d3ee1adf52
 const NAME = 'hub-in-page';
 const DELAY = 10; // milliseconds on the way
 const LOST = 1006; // RFC 6455, section 7.4.1
+/** What the hub tells whoever asks for a story, a sentence at a time, until the client says stop. */
+const STORY = [
+  'Once there was a kiosk.',
+  'It asked a hub for the time.',
+  'The hub told it.',
+  'They still talk.',
+];
+const SENTENCE = 1500; // milliseconds
 
 const randomBytes = (length) => globalThis.crypto.getRandomValues(new Uint8Array(length));
 
@@ -41,7 +49,7 @@ export class HubInPage {
       site_id: 'lobby',
       data_plane_endpoints: { wss: ADDRESS },
       ai_disclosure:
-        'You are talking to a program in this page, in place of an AI assistant. It repeats what you say. Do not rely on it for medical, legal, financial or emergency decisions.',
+        'You are talking to a program in this page, in place of an AI assistant. It tells a story, and repeats all else that you say. Do not rely on it for medical, legal, financial or emergency decisions.',
     };
   }
 
@@ -104,6 +112,8 @@ class Socket {
   #assistant;
   #hub;
   #isOpen = true;
+  /** Of a story, until the next sentence. */
+  #telling;
 
   constructor(session, hub) {
     this.#session = session;
@@ -138,8 +148,26 @@ class Socket {
       if (event.type === 'transmit') this.#deliver(event.data);
       else if (event.type === 'pin') this.#hub.pin(event.key);
       else if (event.type === 'close') this.#end(event.code);
-      for (const message of this.#assistant.handle(event)) this.#deliver(message);
+      const request =
+        event.type === 'message' && event.kind === 'json' ? readHubEvent(event.text) : undefined;
+      if (request?.type === 'mycroft.stop') clearTimeout(this.#telling);
+      else if (/\bstory\b/i.test(String(request?.data.utterances)))
+        this.#tell(request.payload.context, STORY);
+      else for (const message of this.#assistant.handle(event)) this.#deliver(message);
     }
+  }
+
+  /**
+   * Tells the rest of a story.
+   * @param {string[]} sentences
+   */
+  #tell(context, sentences) {
+    const [utterance, ...rest] = sentences;
+    if (!this.#isOpen) return;
+    const [type, data] = utterance === undefined ? ['ovos.utterance.handled', {}] : ['speak', { utterance }];
+    const payload = { type, data, context };
+    for (const message of this.#session.sendJson({ msg_type: 'bus', payload })) this.#deliver(message);
+    if (utterance !== undefined) this.#telling = setTimeout(() => this.#tell(context, rest), SENTENCE);
   }
 
   /** @param {string | Uint8Array} sent */

@@ -89,10 +89,13 @@ byId('talk-form').addEventListener('submit', async (submitted) => {
   const text = byId('utterance').value;
   byId('utterance').value = '';
   say('You', text);
-  const answer = await client.ask(text).catch((error) => error);
-  if (answer.reply?.text) say('Hub', answer.reply.text);
+  byId('stop').hidden = false;
+  const onPart = (part) => part.text && say('Hub', part.text);
+  const answer = await client.ask(text, { interrupt: true, onPart }).catch((error) => error);
+  byId('stop').hidden = true;
   if (answer.tell !== undefined) say('Page', answer.tell); // the answer is missing or incomplete
 });
+byId('stop').addEventListener('click', () => client.stop());
 
 offerTrouble(hub, () => {
   hurriedDials = 2; // a new key takes two: KKpsk0 is refused, XXpsk2 says why

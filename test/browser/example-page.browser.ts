@@ -101,6 +101,24 @@ test('sends what a person says, and shows the reply', async () => {
   ]);
 });
 
+test('shows the parts of an answer as they come, and stops it', async () => {
+  await tab.evaluate(`document.getElementById('utterance').focus()`);
+  await tab.paste('Tell me a story');
+  await tab.press('Enter');
+  const last = `document.querySelector('#conversation :last-child .text').textContent`;
+  await tab.until(`${last} === 'It asked a hub for the time.'`);
+  await tab.click('#stop');
+  await tab.until(`!document.getElementById('stop').checkVisibility()`);
+  await say('And now?');
+  assert.equal((await conversation()).slice(-5), [
+    'You: Tell me a story',
+    'Hub: Once there was a kiosk.',
+    'Hub: It asked a hub for the time.',
+    'You: And now?',
+    'Hub: You said: And now?',
+  ]);
+});
+
 test('shows the AI disclosure, whole, before the first answer', async () => {
   const [you, note, hub] = await conversation();
   assert.equal([you, hub], ['You: What is on today?', 'Hub: You said: What is on today?']);
