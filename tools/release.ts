@@ -1,5 +1,5 @@
 /**
- * Makes a release: checks that the version is ready, runs the tests, packs the three packages twice, and compares the bytes.
+ * Makes a release: checks that the version is ready, runs the tests, packs the four packages twice, and compares the bytes.
  * Writes to release/ the tarballs, the vectors for ports in other languages, their SHA-256, and bills of materials.
  *
  *     npm run release                    about five minutes; publishes nothing. Refused without the project's addresses
@@ -49,11 +49,14 @@ Before the first release:
      "repository": { "type": "git", "url": "git+https://HOST/OWNER/hub-protocol.git" }
      "homepage": the address of the website that docs/.vitepress/run builds, or of the repository
      "bugs": the address of the issues
+     "author": if it is to name a person; in CITATION.cff too, with "repository-code"
    The links of the packages' READMEs then lead to the files of the released version.
 3. Make the repository accept private reports of vulnerabilities: SECURITY.md sends people there.
 4. Register the names at npm (${PACKAGES.map((folder) => manifestOf(folder).name).join(', ')}), and
-   name the workflow that publishes as a trusted publisher of each.
-5. Run npm run release again, and follow "A release" in CONTRIBUTING.md.
+   name .github/workflows/release.yml as the trusted publisher of each, with the environment
+   npm, which you make in the repository with the reviewers of a release.
+5. Run the workflows in .github, which have never run, and remove the lines that say so.
+6. Run npm run release again, and follow "A release" in CONTRIBUTING.md.
 `;
 
 function problemsOf(version: string): string[] {
@@ -63,6 +66,8 @@ function problemsOf(version: string): string[] {
     readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'),
   );
   problems.push(...addressProblems(manifestOf('.')));
+  if (!readFileSync(join(ROOT, 'CITATION.cff'), 'utf8').includes(`\nversion: ${version}\n`))
+    problems.push('CITATION.cff has another version');
   if (git('status', '--porcelain') !== '') problems.push('there are changes that are not committed');
   const tag = git('tag', '--list', `v${version}`) && git('rev-parse', `v${version}^{commit}`);
   if (tag !== '' && tag !== git('rev-parse', 'HEAD')) problems.push(`the tag v${version} is another commit`);

@@ -114,6 +114,12 @@ test('every dependency of this project has an exact version', () => {
       if (!/^[\w-]+ = (?:\{ version = )?"=\d+\.\d+\.\d+/.test(line)) loose.push(`${file}: ${line}`);
     }
   }
+  for (const file of filesNamed(/^\.github\/workflows\//)) {
+    const used = Array.from(read(file).matchAll(/uses: (.*)/g), ([, action]) => action!);
+    loose.push(
+      ...used.filter((action) => !/@[0-9a-f]{40} # v\d/.test(action)).map((action) => `${file}: ${action}`),
+    );
+  }
   assert.equal(loose, []);
 });
 
