@@ -7,13 +7,25 @@ import { CHAT } from './commands/chat.ts';
 import { DOCTOR } from './commands/doctor.ts';
 import { EXPLAIN } from './commands/explain.ts';
 import { HUB } from './commands/hub.ts';
+import { PAIR } from './commands/pair.ts';
 import { PROVISION } from './commands/provision.ts';
 import { PSK } from './commands/psk.ts';
 import { REDACT } from './commands/redact.ts';
 import { TOPICS } from './commands/topics.ts';
 import { shown } from './shown.ts';
 
-export const COMMANDS: readonly Command[] = [HUB, ASK, CHAT, PSK, PROVISION, TOPICS, REDACT, DOCTOR, EXPLAIN];
+export const COMMANDS: readonly Command[] = [
+  HUB,
+  ASK,
+  CHAT,
+  PSK,
+  PROVISION,
+  PAIR,
+  TOPICS,
+  REDACT,
+  DOCTOR,
+  EXPLAIN,
+];
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 

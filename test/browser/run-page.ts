@@ -63,17 +63,19 @@ interface Around {
   readonly host?: string | undefined;
   /** Called with the tab before it shows the page. */
   readonly opened?: (tab: Tab) => void;
+  /** In place of Chromium; it is left open. */
+  readonly browser?: Browser | undefined;
 }
 
 /**
- * Opens a page in Chromium, and returns what it posts to /result.
+ * Opens a page in a browser, and returns what it posts to /result.
  * @param scripts - the paths of modules, each bundled into one; the page loads the first
  * @param query - of the page's URL
  */
 export async function runPage(
   scripts: string[],
   query = '',
-  { policy, flags = [], host = 'localhost', opened }: Around = {},
+  { policy, flags = [], host = 'localhost', opened, browser }: Around = {},
 ): Promise<unknown> {
   const { outputFiles } = await build({
     entryPoints: scripts.map((script) => fileURLToPath(new URL(script, import.meta.url))),
@@ -83,12 +85,14 @@ export async function runPage(
     write: false,
     format: 'esm',
     target: 'es2022',
+    ignoreAnnotations: true, // an example may have side effects, other than the package
   });
   const files = new Map<string, string | Uint8Array>(
     outputFiles.map(({ path, contents }) => [path, contents]),
   );
   files.set('/index.html', pageOf(basename(outputFiles[0]!.path), policy));
   files.set('/back.html', '<script>onload = () => setTimeout(() => history.back(), 100);</script>');
+  if (browser !== undefined) return resultOf(files, query, browser, host);
   const tab = await Tab.open(
     '--disable-popup-blocking',
     `--host-resolver-rules=MAP ${host} 127.0.0.1`,

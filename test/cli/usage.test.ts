@@ -79,17 +79,17 @@ const PROVISION = 'provision D/identity --out D/new';
 
 /** Command lines, split at spaces, that cannot run, and all that is said of them. `D` is a folder. */
 const REFUSED: readonly (readonly [args: string, said: string])[] = [
-  ['', 'expected a command: hub, ask, chat, psk, provision, topics, redact, doctor, explain'],
+  ['', 'expected a command: hub, ask, chat, psk, provision, pair, topics, redact, doctor, explain'],
   [
     'horse',
-    'there is no command "horse"; there are hub, ask, chat, psk, provision, topics, redact, doctor, explain',
+    'there is no command "horse"; there are hub, ask, chat, psk, provision, pair, topics, redact, doctor, explain',
   ],
   ['aks', 'there is no command "aks": did you mean ask?'],
   ['prov', 'there is no command "prov": did you mean provision?'],
   ['help aks', 'there is no command "aks": did you mean ask?'],
   [
     'x'.repeat(60),
-    `there is no command "${'x'.repeat(57)}…"; there are hub, ask, chat, psk, provision, topics, redact, doctor, explain`,
+    `there is no command "${'x'.repeat(57)}…"; there are hub, ask, chat, psk, provision, pair, topics, redact, doctor, explain`,
   ],
   ['psk --password=horse', `Unknown option '--password': ${PASSWORD_HINT}`],
   ['explain --password=horse', `Option '--password' does not take an argument: ${PASSWORD_HINT}`],

@@ -1,6 +1,7 @@
 /** Speech at HiveMind's hub: it goes through the binary protocol of HiveMind, and stand-ins for recognition and synthesis. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,14 +10,18 @@ import { type HubEvent, type JsonObject, parseIdentity } from 'hub-protocol';
 import { type Client, connect } from 'hub-protocol-client';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Firefox } from '../browser/firefox.ts';
 import { runPage } from '../browser/run-page.ts';
+import { freePort } from '../docs/follow.ts';
 import { wav } from '../world/wav.ts';
 import { authority, files, folder } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';
 import { compare } from './matrix.ts';
-import { versionOf } from './python-peer.ts';
+import { PYTHON, versionOf } from './python-peer.ts';
 
 const VOICE = fileURLToPath(new URL('../../examples/voice.ts', import.meta.url));
+const WYOMING = fileURLToPath(new URL('../../examples/wyoming.js', import.meta.url));
+const PEER = fileURLToPath(new URL('wyoming_peer.py', import.meta.url));
 const PASSWORD = 'correct horse battery staple';
 const ALLOWED = ['recognizer_loop:utterance', 'speak:synth', 'recognizer_loop:audio_output_end'];
 const FORMAT = { sample_rate: 16_000, sample_width: 2 };
@@ -47,7 +52,7 @@ const identity = {
 const test = suite('speech at HiveMind’s hub');
 test.before(async () => {
   const allow = ALLOWED.flatMap((type) => ['--allow', type]);
-  for (const key of ['mic-1', 'page-1']) {
+  for (const key of ['mic-1', 'chromium', 'firefox', 'wyoming-1']) {
     await hub.command('add-client', '--access-key', key, '--password', PASSWORD, ...allow);
   }
   await hub.start('--speech');
@@ -135,19 +140,65 @@ compare(test, { ...row, pattern: 'XXpsk2', what: streamed }, async () => {
   return undefined;
 });
 
-const inPage = 'a page in Chromium asks, and plays the answers as sound';
-compare(test, { ...row, pattern: 'XXpsk2', what: inPage }, async () => {
-  const query = new URLSearchParams({
-    identity: JSON.stringify({ ...identity, access_key: 'page-1' }),
-    rounds: '4',
+for (const name of ['Chromium', 'Firefox']) {
+  const inPage = `\`<hub-chat>\` in ${name} asks, records speech, asks what it was, and plays the answers`;
+  compare(test, { ...row, pattern: 'XXpsk2', what: inPage }, async () => {
+    const issued = { ...identity, access_key: name.toLowerCase(), ai_disclosure: { en: 'An AI answers.' } };
+    const query = new URLSearchParams({ act: 'voice', voice: '', identity: JSON.stringify(issued) });
+    const flags = [
+      ...['--ignore-certificate-errors', '--autoplay-policy=no-user-gesture-required'],
+      ...['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream'],
+    ];
+    const scripts = ['hub-chat-page.js', '../../client/dist/derive-worker-in-browser.js'];
+    const browser = name === 'Firefox' ? await Firefox.open() : undefined;
+    const heard = (await runPage(scripts, `?${query}`, { flags, browser })) as { [what: string]: string[] };
+    await browser?.stop();
+    const [, , , speech, answer] = heard.lines!;
+    const [, samples] = /^You: (\d+) samples/.exec(speech!)!;
+    assert.ok(Number(samples) > 8_000 && Number(samples) < 32_000, samples); // about a second
+    const answers = ['An AI answers.', 'You said: what time is it?', `You said: ${speech!.slice(5)}`];
+    assert.equal(heard.lines, ['You: what time is it?', ...answers.slice(0, 2), speech, answers[2]]);
+    assert.is(answer, answers[2]);
+    assert.equal(heard.played, answers);
+    return undefined;
   });
-  const flags = ['--ignore-certificate-errors', '--autoplay-policy=no-user-gesture-required'];
-  const scripts = ['speech-page.js', '../../client/dist/derive-worker-in-browser.js'];
-  const heard = (await runPage(scripts, `?${query}`, { flags })) as { [what: string]: unknown };
-  const { seconds, ...counts } = heard;
-  assert.equal(counts, { asked: 4, sounds: 4, played: 4 });
-  assert.is(Math.round((seconds as number) / 0.025), 30 + 40 + 50 + 20); // letters
-  return undefined;
+}
+
+const wyoming = {
+  ...{ ...row, peer: 'wyoming', version: versionOf('wyoming', 'requirements.txt'), role: 'client' as const },
+  what: '`examples/wyoming.js` lets it ask, transcribe and synthesize at HiveMind’s hub',
+};
+compare(test, { ...wyoming, pattern: 'XXpsk2' }, async () => {
+  const issued = { ...identity, access_key: 'wyoming-1', ai_disclosure: { en: 'An AI answers.' } };
+  writeFileSync(path('wyoming.json'), JSON.stringify(issued));
+  const port = await freePort();
+  const bridge = spawn(process.execPath, [WYOMING, path('wyoming.json'), String(port), files.ca], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await once(bridge.stdout, 'data');
+    const text = `${'all these words '.repeat(9)}and the last`; // of which the hub speaks 100 letters at a time
+    const [program, ...args] = [...PYTHON, PEER, String(port), 'what time is it?', text];
+    const { stdout } = await promisify(execFile)(program!, args, { timeout: 60_000 });
+    const { spoken: sounds, ...others } = JSON.parse(stdout);
+    assert.equal(others, {
+      offers: [['hub'], ['hub'], ['hub']],
+      pong: 'here',
+      handled: [
+        ['handled-start', null],
+        ['handled-chunk', 'An AI answers. You said: what time is it? '],
+        ['handled-stop', null],
+        ['handled', 'You said: what time is it?'],
+      ],
+      transcript: 'buy milk (de-de)',
+      rate: 16_000,
+      error: 'send 16-bit mono at 16000 Hz',
+    });
+    assert.is(sounds.replace(/\s/g, ''), text.replace(/\s/g, ''));
+    return undefined;
+  } finally {
+    bridge.kill();
+  }
 });
 
 compare(test, { ...row, pattern: 'KKpsk0', what: 'one utterance, with its language' }, async () => {

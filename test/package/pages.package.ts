@@ -52,6 +52,9 @@ const PAGES: { readonly [page: string]: { readonly [command: string]: Expected }
   'docs/guides/over-mqtt.md': {},
   'docs/guides/browser.md': {},
   'docs/guides/first-device.md': {},
+  'docs/guides/hub-chat.md': {},
+  'docs/guides/node-red.md': {},
+  'docs/guides/wyoming.md': {},
 };
 /** What a page says to import, although it has no program that a newcomer can run without a broker or a bundler. */
 const ENTRIES: { readonly [page: string]: string } = {

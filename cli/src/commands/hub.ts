@@ -60,7 +60,7 @@ interface Stored {
 }
 
 const DEFAULT_PORT = 5679;
-const NODE_ID = 'hub.localhost';
+export const NODE_ID = 'hub.localhost';
 const SITE_ID = 'home';
 /** What an issuer writes into the identities of its clients. This one has no API, from which they could fetch it. */
 const AI_DISCLOSURE = {
@@ -246,7 +246,8 @@ function readJson(path: string, what: string): object | undefined {
   }
 }
 
-function readStored(path: string): Stored {
+/** Reads what this command has stored. */
+export function readStored(path: string): Stored {
   const stored = readJson(path, 'the hub') as Stored | null;
   const keys = [stored?.psk, stored?.staticKey, stored?.clientKey ?? stored?.psk];
   const areKeys = keys.every((key) => typeof key === 'string' && hexToBytes(key)?.length === 32);

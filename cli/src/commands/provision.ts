@@ -175,14 +175,14 @@ function readConnection(args: Arguments, identity: Identity): { path: string; te
 }
 
 /** The key comes after the last `=`: a node id may contain others. */
-function readPin(pin: string): { nodeId: string; key: Uint8Array } {
+export function readPin(pin: string): Keyring['pins'][number] {
   const at = pin.lastIndexOf('=');
   const key = hexToBytes(pin.slice(at + 1));
   if (at < 1 || key?.length !== 32) {
     throw new CannotRun('--pin expects a node id, =, and a public key as 64 hex digits');
   }
   if (isLowOrder(key)) throw new CannotRun('--pin got a key that no hub can have: copy it again');
-  return { nodeId: pin.slice(0, at), key };
+  return { nodeId: pin.slice(0, at), key: new Uint8Array(key) };
 }
 
 function addPin(keyring: Keyring, nodeId: string, key: Uint8Array): Keyring {

@@ -17,7 +17,10 @@ HELD = 400
 
 class LetterSTT(STT):
     def execute(self, audio, language=None):
-        text = "".join(map(chr, array("H", audio.frame_data)[::HELD])).strip("\0")
+        samples = array("H", audio.frame_data)
+        text = "".join(map(chr, samples[::HELD])).strip("\0")
+        if not text.isprintable():  # of a microphone
+            text = f"{len(samples)} samples"
         return text if language is None else f"{text} ({language})"
 
     @property
