@@ -29,14 +29,14 @@ const written = (file: string): string => read(file).replace(/<!-- (?:measured|d
 const LINES: { readonly [room: string]: number } = {
   src: 18_660,
   client: 7_910,
-  cli: 4_310,
+  cli: 4_450,
   test: 64_220,
   evidence: 17_580,
   judge: 7_860,
   vectors: 7_370,
   tools: 4_380,
   ports: 5_740,
-  examples: 2_890,
+  examples: 3_190,
   other: 610,
 };
 const GENERATED = ['src/issued/aliases.ts', 'src/noise/argon2id-permutation.ts'];
@@ -60,7 +60,7 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
     () => FILES.filter((file) => /\/(?:constant-time|judge|linear|nodes|run|size)$/.test(file)).length,
   ],
   ['names that the entries export', 165, () => publicNames().length + clientNames().length],
-  ['files in the repository', 1_100, () => FILES.length],
+  ['files in the repository', 1_125, () => FILES.length],
   [
     'words that people wrote in the documents',
     64_450,
