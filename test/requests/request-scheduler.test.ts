@@ -67,14 +67,6 @@ test('sends a request over a session, and finishes it with the reply', () => {
   assert.is(decisions.length, 2);
 });
 
-test('tells no part for a speech that the hub repeats', () => {
-  const scheduler = new RequestScheduler();
-  scheduler.request(request('r'), 0);
-  const speak = event('speak', { request_id: 'r' }, { utterance: 'It is noon.' });
-  const told = [1, 2].map((now) => scheduler.receive(speak, now).map((decision) => decision.do));
-  assert.equal(told, [['part'], []]);
-});
-
 test('returns an event that belongs to no reply unchanged', () => {
   const text = event('speak', {}, { utterance: 'Your timer has ended.' });
   assert.equal(new RequestScheduler().receive(text, 0), [{ do: 'handle', event: readHubEvent(text) }]);

@@ -13,11 +13,12 @@ from reply import envelope
 
 RECORDINGS = json.loads((Path(__file__).parent / "recordings.json").read_text(encoding="ascii"))
 DEADLINES = {"idle": 60000, "unsure": 5000, "speaking": 250, "unmatched": 5000, "completed": 5000}
+SESSION = "kiosk-session"  # which the client has declared for its connection
 
 NOTES = {
     "Cancel": (
-        "A cancelled request ends with what has come, and so does one whose time is up. A failure most likely leaves its "
-        "session occupied."
+        "A cancelled request ends with what has come, and so does one whose time is up. What its skill still says is no part of the "
+        "next reply. A failure most likely leaves its session occupied."
     ),
     "Handled": (
         "A hub that says `ovos.utterance.handled` ends its replies with it, however long it pauses; one that omits it ends "
@@ -52,12 +53,10 @@ def replay(name, flag, *further, **options):
 
 def tests():
     return [
-        replay("story", "Handled"),
-        replay("a story, from OpenVoiceOS 2", "Handled"),
-        replay("thought", "Handled"),
+        replay("a greeting", "Handled", sessionId=SESSION),
+        replay("a story that waits until each sentence was shown", "Handled", sessionId=SESSION),
         replay("thought, after speech", "Handled", saysHandled=True),
         replay("a fallback that thinks, from OpenVoiceOS 2", "Handled"),
-        replay("speech whose end the client does not report", "Handled", saysHandled=True),
         replay("no speech", "Handled", saysHandled=True),
         replay("stop, with nothing to stop", "Handled", saysHandled=True),
         replay("no match", "Handled"),
@@ -65,7 +64,8 @@ def tests():
         replay("a question at the end", "Turn"),
         replay("a question and its answer", "Turn", {"at": 2073, "do": "expire"}),
         replay("a question and its answer, from OpenVoiceOS 2", "Turn", {"at": 664, "do": "expire"}),
-        replay("stop, while the hub speaks", "Cancel", {"at": 2446, "do": "cancel", "requestId": "r-7"}, saysHandled=True),
+        replay("stop, which is no question", "Cancel", {"at": 663, "do": "cancel", "requestId": "r-3"}, sessionId=SESSION),
+        replay("another question, while the hub speaks", "Cancel", {"at": 163, "do": "cancel", "requestId": "r-4"}, sessionId=SESSION),
     ]
 
 
