@@ -101,6 +101,9 @@ const IDLE = 60_000;
 /** What tells an assistant that its sentence was played. */
 const PLAYED = 'recognizer_loop:audio_output_end';
 
+/** An editor or a copy may have added it. */
+const WHITE_SPACE = 'The password in the identity begins or ends with white space, which is part of it.';
+
 /** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
 const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused'];
 
@@ -752,7 +755,9 @@ export class Client {
     const { code } = error as { code?: string };
     const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
     if (code === 'wrong-state') return NOT_READY;
-    return ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
+    const sentence = ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
+    const { password } = this.#options.identity;
+    return code === 'psk-differs' && password !== password.trim() ? `${sentence} ${WHITE_SPACE}` : sentence;
   }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */

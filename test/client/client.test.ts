@@ -753,6 +753,20 @@ for (const options of [{ plays: true }, { disclosure: { isVoice: true } }]) {
   });
 }
 
+test('says that a password which the hub does not have ends with white space', async () => {
+  const world = newWorld();
+  for (const password of ['correct horse\n', 'correct horse']) {
+    const given = { ...identity, password };
+    const client = world.start({ identity: given, derive: async () => randomBytes(32) });
+    const { error, tell } = await new Promise<{ error: Error & { code?: string }; tell: string }>((resolve) =>
+      client.once('close', resolve),
+    );
+    assert.is(error.code, 'psk-differs');
+    assert.is(tell.endsWith(' with white space, which is part of it.'), password.endsWith('\n'));
+    client.end();
+  }
+});
+
 test('what the end of its answer follows is not reported as played: nobody waits for it', async () => {
   const world = newWorld();
   const client = world.start();
