@@ -35,7 +35,7 @@ byId('form').addEventListener('submit', async (submitted) => {
     byId('said').replaceChildren(); // for the next person
     client.newConversation();
   }, 120_000);
-  const answer = await client.ask(text).catch((error) => error);
-  if (answer.reply?.text) say(answer.reply.text);
+  const onPart = (part) => say(part.text);
+  const answer = await client.ask(text, { interrupt: true, onPart }).catch((error) => error);
   if (answer.tell !== undefined) status(answer.tell); // the answer is missing or incomplete
 });

@@ -1,6 +1,6 @@
 /**
- * A kiosk in a terminal: each typed line is a question, and an empty one says that the next person has come. It stays connected,
- * survives restarts, asks when the hub has another key, and shows instructions for operators. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
+ * A kiosk in a terminal: each typed line is a question, which interrupts the last answer, and an empty one says that the next person has
+ * come. It stays connected, survives restarts, asks when the hub has another key, and shows instructions for operators. Over MQTT, import `connect` from 'hub-protocol-client/mqtt'.
  *
  *     node --import tsx examples/kiosk.ts IDENTITY.json KEYRING.json [CA.pem]
  */
@@ -47,8 +47,9 @@ terminal.on('line', async (line) => {
   else if (asked !== undefined) client.resume();
   else if (line === '') client.newConversation();
   else {
-    const answer = await client.ask(line).catch((error: AskError) => error);
-    if ('reply' in answer) console.log(answer.reply.text);
+    const answer = await client
+      .ask(line, { interrupt: true, onPart: ({ text }) => console.log(text) })
+      .catch((error: AskError) => error);
     if (answer.tell !== undefined) console.log(answer.tell);
   }
 });

@@ -32,13 +32,18 @@ let port = 0;
 let running: Program[] = [];
 
 async function start(staticKey: Uint8Array): Promise<void> {
-  hub = await serveHub({ tls, port, nodeId: 'hub-1', staticKey, clients });
+  hub = await serveHub({ tls, port, nodeId: 'hub-1', staticKey, clients, answer });
   port = Number(new URL(hub.url).port);
 }
 
 function identityOf(accessKey: string): object {
   const endpoints = { data_plane_endpoints: { wss: hub.url } };
   return { access_key: accessKey, password: PASSWORD, site_id: 'lobby', ...endpoints };
+}
+
+/** @returns no answer to "think" */
+function answer(question: string): string | Promise<string> {
+  return question === 'think' ? new Promise(() => {}) : `You said: ${question}`;
 }
 
 /** A program that is running, and what it prints. */
@@ -129,6 +134,15 @@ test('shows the AI disclosure before the first answer of each person, and not af
   }
   const lines = kiosk.all.split('\n').filter((line) => line === DISCLOSURE || /^You said/.test(line));
   assert.equal(lines, [DISCLOSURE, 'You said: one', 'You said: two', DISCLOSURE, 'You said: three']);
+});
+
+test('a line interrupts the answer to the last', async () => {
+  const kiosk = new Kiosk('kiosk-7');
+  await kiosk.prints('Connected to hub-1.');
+  for (const line of ['think', 'stop']) kiosk.type(line);
+  const late = setTimeout(() => kiosk.kill('SIGKILL'), 10_000);
+  await kiosk.prints('You said: stop');
+  clearTimeout(late);
 });
 
 test('shows both keys when the hub has a new one, and trusts it when a person agrees', async () => {
