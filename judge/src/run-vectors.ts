@@ -199,7 +199,7 @@ async function ask(adapter: Adapter, request: Fields): Promise<Fields> {
   const response = await adapter.send(request).catch((error) => {
     if (!(error instanceof AdapterError)) throw error;
     const difference = { where: 'adapter', expected: 'a response', got: error.message };
-    throw new Failure(difference, ['the adapter itself, or a crash of the implementation']);
+    throw new Failure(difference, ['the adapter itself, or an implementation that crashes or hangs']);
   });
   if (response.declined === true) throw new Declined();
   return response;

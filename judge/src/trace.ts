@@ -60,6 +60,7 @@ const KINDS = { s: 'static', e: 'ephemeral' } as const;
 const CALL = ['k', 'nonce', 'ad'];
 /** Values that are long enough to know another one by. */
 const NAMED = ['h', 'ck', 'k'];
+const PROLOGUE = 'the first input of MixHash: in a session, both canonical payloads and the protocol name';
 const COMPUTED = ['prologue', 'h', 'ck', 'k', 'n', 'send', 'receive'];
 
 const NO_BYTES = new Uint8Array(0);
@@ -71,7 +72,6 @@ const keyOf = (hex: string | undefined): Uint8Array | undefined =>
 /** Why a handshake is not followed to its end. */
 export type Stop = 'does not open' | 'lacks the PSK' | 'lacks a key';
 
-/** Keys by their names in a pattern. */
 type Keys = { s?: Uint8Array | undefined; e?: Uint8Array | undefined };
 
 /**
@@ -479,9 +479,9 @@ function wrongValue(steps: readonly Step[], { field, at, due, got, isWhole }: Wr
   );
   // Without a call after it, the values that a trace leaves out at the start cannot be counted.
   const isOneOf = !isWhole && steps[at]!.where === START && field === 'h';
-  const says = `${where}. It is ${isCall ? madeOf(steps, at, field) : isOneOf ? 'the protocol name, or MixHash of what follows it' : made}`;
+  const says = `${where}. It is ${isCall ? madeOf(steps, at, field) : isOneOf ? 'the protocol name, or MixHash of what follows it' : field === 'prologue' ? PROLOGUE : made}`;
   return {
-    difference: firstDifference(where, due, got)!,
+    difference: { ...firstDifference(where, due, got)!, ...(!isCall && !got && { got: 'no new value' }) },
     says: same.length === 0 ? says : `${says}. What came instead is ${same[0]}`,
   };
 }

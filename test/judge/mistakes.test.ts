@@ -23,7 +23,7 @@ test('says where canonical JSON differs, token by token', () => {
       '["a/b"]',
       '["a\\/b"]',
       '"a\\/b" is written where "a/b" is due',
-      'strings: they are written in another way; see the characters that differ',
+      'strings: they are read or written in another way; see the characters that differ',
     ],
     [
       '[true]',

@@ -87,6 +87,15 @@ test('finds a value that is not computed, and a prologue that is not mixed in', 
   const { h } = STEPS[0]!.fields;
   assert.is(whereOf([{ h }, { h: 'ff' }, { h: 'ee' }]), 'h after start');
   assert.is(whereOf([{ ck: 'ff' }]), 'ck after message 1, psk');
+  const kept = entriesOf(STEPS.filter(({ where, isCall }) => isCall || where !== 'message 1, ss'));
+  assert.is(firstWrongValue(SEEN, kept)!.difference.got, 'no new value');
+  const other = entriesOf(STEPS).map((entry) =>
+    entry.prologue === undefined ? entry : { ...entry, prologue: 'ff' },
+  );
+  assert.match(
+    firstWrongValue(SEEN, other)!.says,
+    /^prologue after start\. It is the first input of MixHash/,
+  );
 });
 
 test('finds a call of the AEAD that a message lacks', () => {

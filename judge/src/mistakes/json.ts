@@ -45,7 +45,7 @@ function isSameValue(canonical: string, digits: unknown): boolean {
 const MAX_TOKENS = 20; // characters shown
 
 const GISTS: readonly (readonly [first: RegExp, gist: string])[] = [
-  [/^"/, 'strings: they are written in another way; see the characters that differ'],
+  [/^"/, 'strings: they are read or written in another way; see the characters that differ'],
   [/^[-\d]/, 'numbers: they are written in another way; keep each token as it came'],
   [/^/, 'true, false, null, brackets or braces are written in another way'],
 ];
