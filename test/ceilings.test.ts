@@ -37,7 +37,7 @@ const LINES: { readonly [room: string]: number } = {
   tools: 4_380,
   ports: 5_740,
   examples: 3_190,
-  other: 610,
+  other: 620,
 };
 const GENERATED = ['src/issued/aliases.ts', 'src/noise/argon2id-permutation.ts'];
 

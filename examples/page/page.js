@@ -15,6 +15,9 @@ const POLICY = { basePause: 5000, maxPause: 20_000, onKkFailure: /** @type {cons
 /** A page from this machine may use a hub on this machine, which has no TLS. */
 const allowPlaintext = location.hostname === 'localhost';
 
+/** The first page of the site shows this one, which then begins at once, and leaves the focus where it is. */
+const isFramed = location.search === '?run';
+
 const hub = new HubInPage();
 const sequence = new Sequence();
 const card = new ConnectionCard();
@@ -45,7 +48,7 @@ byId('identity-form').addEventListener('submit', (submitted) => {
   byId('redaction').open = true;
   showIdentity(true);
   card.set('idle');
-  byId('connect').focus();
+  if (!isFramed) byId('connect').focus();
 });
 
 byId('other-identity').addEventListener('click', () => {
@@ -84,6 +87,8 @@ byId('try').addEventListener('click', () => {
   byId('connect').click();
 });
 
+if (isFramed) byId('try').click();
+
 byId('talk-form').addEventListener('submit', async (submitted) => {
   submitted.preventDefault();
   const text = byId('utterance').value;
@@ -101,7 +106,7 @@ offerTrouble(hub, () => {
   hurriedDials = 2; // a new key takes two: KKpsk0 is refused, XXpsk2 says why
   client?.resume();
 });
-byId('links').hidden = !location.pathname.endsWith('/playground/'); // the site has the documents
+byId('links').hidden = isFramed || !location.pathname.endsWith('/playground/'); // the site has the documents
 
 function showIdentity(isKnown) {
   for (const id of ['try-it', 'identity-form']) byId(id).hidden = isKnown;

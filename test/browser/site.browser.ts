@@ -131,7 +131,7 @@ test('breaks no name in a table on a phone', async () => {
   assert.equal(broken, []);
 });
 
-for (const width of [400, 1400]) {
+for (const width of [360, 1400, 1920]) {
   test(`no page is wider than a screen of ${width} px`, async () => {
     await tab.resize(width, 900);
     for (const address of [
@@ -152,6 +152,14 @@ for (const width of [400, 1400]) {
     }
   });
 }
+
+test('the first page runs a session at once, and keeps the focus', async () => {
+  await tab.navigate(served.url);
+  await tab.until(
+    `document.querySelector('.playground iframe')?.contentDocument?.getElementById('connection')?.dataset.state === 'ready'`,
+  );
+  assert.is(await tab.evaluate(`document.activeElement.localName`), 'body');
+});
 
 test('has a playground, in which both sides of a session run without a server', async () => {
   await tab.navigate(`${served.url}playground/`);
