@@ -381,10 +381,10 @@ export class ClientSession {
       events.push({ type: 'pin', nodeId, key: hubKey, replaces: isPinned ? undefined : pin });
     if (!isKk) this.sendNoise({ msg: bytesToHex(handshake.writeThird(EMPTY)) });
     const { sending, receiving, handshakeHash } = handshake.split();
+    this.destroy(); // the handshake, and the private keys
     this.sending = sending;
     this.receiving = receiving;
     this.isEstablished = true;
-    handshake.destroy();
     const { hello = {}, siteId } = this.options;
     const session_id = bytesToHex(handshakeHash.subarray(0, 16));
     const greeting: JsonObject = { pubkey: null, session: { session_id }, site_id: siteId };

@@ -152,6 +152,16 @@ test('a session of the smallest client that cannot be made wipes its copy of the
   assert.equal(seen, [bytes(0), bytes(0)]);
 });
 
+test('the smallest client wipes its private keys once the session is encrypted', () => {
+  const keys: Uint8Array[] = [];
+  const sharedSecret = (own: Uint8Array, other: Uint8Array): Uint8Array => {
+    keys.push(own);
+    return nodeCrypto.x25519.sharedSecret(own, other);
+  };
+  connected({ crypto: { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, sharedSecret } } });
+  assert.equal([keys.length, keys.every((key) => key.every((byte) => byte === 0))], [4, true]);
+});
+
 test('a failure of the smallest client is final, and wipes its keys', () => {
   const keys: Uint8Array[] = [];
   const cipher = (key: Uint8Array) => {
