@@ -124,8 +124,6 @@ Every error is a \`LocalError\` or a \`RemoteError\`. Both have a \`code\` from 
 Functions throw errors. A session does not throw for what its peer sends: it returns the event \`close\` with the \`error\`, and
 \`closed()\` returns \`ended\` with the same one, or with what the end of the connection means
 ([How a connection ends](sessions.md#how-a-connection-ends)). No message contains a key, a password or a plaintext.
-
-<!-- written by tools/errors.ts: npm run docs -->
 `;
 
 function section(errorClass: ErrorClass, name: string): string {
@@ -157,10 +155,12 @@ function errorsPage(): string {
     Object.keys(ROWS[errorClass]).map((code) => section(errorClass, code));
   return `${[
     INTRODUCTION.trimEnd(),
+    '<!-- drawn: errors -->',
     '## LocalError',
     ...sections('LocalError'),
     '## RemoteError',
     ...sections('RemoteError'),
+    '<!-- end -->',
   ].join('\n\n')}\n`;
 }
 

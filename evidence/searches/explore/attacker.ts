@@ -410,7 +410,7 @@ export function costRows(): string[][] {
 const PAGE: URL = new URL('../../../SECURITY.md', import.meta.url);
 /** What stands between the tables. */
 const TIMES = 'Once the attacker has left, a client needs nobody, even with the longest pauses:';
-const [START, END] = ['<!-- attacks -->\n', '<!-- end of attacks -->'] as const;
+const [START, END] = ['<!-- drawn: attacks -->\n', '<!-- end -->'] as const;
 
 /** SECURITY.md, and the same with the table as it should be. */
 export function page(): { is: string; shouldBe: string } {
