@@ -1,7 +1,7 @@
 /** The client of a page, with stand-ins for what a browser provides that behave as Chromium does. */
 
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { build } from 'esbuild';
 import {
   createKeyring,
   derivePsk,
@@ -367,8 +367,8 @@ for (const half of ['load', 'update'] as const) {
   });
 }
 
-test('a bundle for pages that imports the package gets the client for pages', () => {
-  const { metafile } = buildSync({
+test('a bundle for pages that imports the package gets the client for pages', async () => {
+  const { metafile } = await build({
     stdin: {
       contents: "export { connect } from 'hub-protocol-client';",
       resolveDir: fileURLToPath(new URL('.', import.meta.url)),

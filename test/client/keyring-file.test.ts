@@ -22,7 +22,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
+import { build } from 'esbuild';
 import { dropPin, type Keyring, parseKeyring, serializeKeyring, storePsk, updateKeyring } from 'hub-protocol';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -33,7 +33,7 @@ const ACCESS_KEY = 'kiosk-7';
 const KILLS = Number(process.env.KILLS ?? 10);
 const folder = mkdtempSync(join(tmpdir(), 'keyring-file-'));
 const WRITER = join(folder, 'writer.mjs');
-buildSync({
+await build({
   entryPoints: [fileURLToPath(new URL('keyring-writer.ts', import.meta.url))],
   outfile: WRITER,
   bundle: true,
