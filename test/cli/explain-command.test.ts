@@ -311,10 +311,7 @@ const other = folder.write('other.jsonl', play().lines.hub.join('\n'));
 const key = folder.write('key', 'battery');
 
 for (const [what, args, message] of [
-  ['no recording', [], /one or two recordings/],
-  ['three recordings', [recording, recording, recording], /one or two recordings/],
   ['two recordings of one side', [recording, recording], /of the same side/],
-  ['a recording that is missing', ['/nowhere.jsonl'], /no such file/],
   ['what is no recording', [folder.write('a.json', '{"a":1}\n{}')], /is not a recording: its first line/],
   [
     'a recording whose key is a list',

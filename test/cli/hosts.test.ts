@@ -2,7 +2,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { ACCESS_KEY, HOSTS, issuedWith, refusedHosts } from '../world/hosts.ts';
-import { Folder, type Run, run, runProgram } from './run.ts';
+import { Folder, type Run, run } from './run.ts';
 
 const test = suite('hosts');
 const folder = new Folder();
@@ -61,18 +61,6 @@ test('topics and provision, which do not connect, print no access key either', a
       assert.not.match(stdout + stderr, /defect/);
       assert.not.match(stdout + stderr, SECRET);
     }
-  }
-});
-
-test('the program refuses such a host, too', async () => {
-  const [host] = REFUSED;
-  const identity = folder.write('identity.json', issuedWith(host!));
-  for (const args of [
-    ['ask', identity, 'hello'],
-    ['chat', identity],
-    ['doctor', identity],
-  ]) {
-    assertSafe(await runProgram(args), host!);
   }
 });
 

@@ -605,45 +605,4 @@ test('refuses a seventeenth pin', async () => {
   assert.match(stderr, /keys of 16 hubs.*keyring-full/);
 });
 
-test('refuses a second pin of a hub that differs', async () => {
-  const { code, stderr } = await provision(
-    '--pin',
-    `hub-1=${KEY}`,
-    '--pin',
-    `hub-1=${KEY.replace('2', '3')}`,
-  );
-  assert.is(code, 2);
-  assert.match(stderr, /two different pins/);
-});
-
-for (const [what, args, message] of [
-  ['a pin without a key', ['--pin', 'hub-1'], /64 hex digits/],
-  ['a pin of the wrong length', ['--pin', `hub-1=${KEY}00`], /64 hex digits/],
-  ['a pin of low order', ['--pin', `hub-1=${'0'.repeat(64)}`], /no hub can have/],
-  ['an empty node id', ['--hub', ''], /--hub expects a node id/],
-] as const) {
-  test(`refuses ${what}`, async () => {
-    const { code, stderr } = await provision(...args);
-    assert.is(code, 2);
-    assert.match(stderr, message);
-  });
-}
-
-test('says which argument is missing', async () => {
-  assert.match((await run(['provision'])).stderr, /expected one file of an identity/);
-  assert.match((await run(['provision', identity])).stderr, /expected --out/);
-  assert.match(
-    (await run(['provision', identity, identity, '--out', out])).stderr,
-    /expected one file of an identity/,
-  );
-});
-
-test('says why a file cannot be written', async () => {
-  out = folder.at('nowhere/keyring.json');
-  assert.match((await provision()).stderr, /cannot write \S+ to the directory .*no such file/);
-  mkdirSync(folder.at('directory'));
-  out = folder.at('directory');
-  assert.match((await provision('--force')).stderr, /is not a file/);
-});
-
 test.run();

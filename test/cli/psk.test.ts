@@ -53,40 +53,6 @@ test('reads the password and the node id from files, and prints base64 as JSON',
   });
 });
 
-for (const [what, args, input, message] of [
-  ['a password as an argument', ['correct horse'], 'x', /the password is asked for/],
-  ['no node id', [], 'x', /--node-id ID and --hello FILE/],
-  ['two node ids', ['--node-id', 'a', '--hello', 'b'], 'x', /--node-id ID and --hello FILE/],
-  ['an empty node id', ['--node-id', ''], 'x', /--node-id ID and --hello FILE/],
-  ['an unknown format', ['--node-id', 'a', '--format', 'hax'], 'x', /hex or base64, got hax/],
-  ['a format that every object has', ['--node-id', 'a', '--format', 'constructor'], 'x', /hex or base64/],
-  ['no password', ['--node-id', 'a'], '\n', /no password was given/],
-  ['two lines', ['--node-id', 'a'], 'correct horse\nbattery\n', /more than one line/],
-  ['a HELLO that is missing', ['--hello', '/nowhere/hello.json'], 'x', /there is no such file/],
-] as const) {
-  test(`refuses ${what}, and shows no password`, async () => {
-    const { code, stdout, stderr } = await run(['psk', ...args], input);
-    assert.is(code, 2);
-    assert.is(stdout, '');
-    assert.match(stderr, message);
-    assert.not.match(stderr, /horse|battery/);
-  });
-}
-
-for (const [what, contents, message] of [
-  ['has no node id', { msg_type: 'hello', payload: {} }, /missing-node-id/],
-  ['is not JSON', 'correct horse', /bad-json/],
-  ['is not an object', '[1]', /neither the HELLO nor its payload/],
-] as const) {
-  test(`refuses a HELLO that ${what}`, async () => {
-    const hello = folder.write('wrong.json', contents);
-    const { code, stderr } = await run(['psk', '--hello', hello]);
-    assert.is(code, 2);
-    assert.match(stderr, message);
-    assert.not.match(stderr, /horse/);
-  });
-}
-
 /** What a person types at the question for the password, and what comes of it. */
 const TYPED: readonly (readonly [what: string, keys: string, code: number])[] = [
   ['the password', `${password}\r`, 0],

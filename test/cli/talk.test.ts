@@ -397,40 +397,6 @@ test('ask says when no hub is there', async () => {
 /** A hub that does not refuse its arguments cannot start there either, so that no test waits for its end. */
 const NO_FOLDER = '/dev/null/hub';
 
-for (const [what, args, message] of [
-  ['ask without a question', ['ask', 'x.json'], /an identity and a question/],
-  [
-    'a keyring in a folder that is not there',
-    ['ask', identity, 'hello', '--keyring', '/nowhere/keyring.json'],
-    /cannot write the keyring to the directory \/nowhere: there is no such file/,
-  ],
-  [
-    'a keyring that is a folder',
-    ['ask', identity, 'x', '--keyring', folder.path],
-    /keyring cannot be read \(EISDIR\): its path is that of a folder/,
-  ],
-  ['a file that is not there', ['ask', '/nowhere/x.json', 'hello'], /no such file/],
-  ...['0', '-1', '65536', '1.5', 'http', ''].map(
-    (port) => [`the port “${port}”`, ['hub', NO_FOLDER, `--port=${port}`], /1 to 65535/] as const,
-  ),
-  ['two folders', ['hub', NO_FOLDER, 'b'], /at most one folder/],
-] as const) {
-  test(`refuses ${what}`, async () => {
-    const { code, stderr } = await run(args);
-    assert.is(code, 2);
-    assert.match(stderr, message);
-  });
-}
-
-test('a hub without TLS is refused in the words of the shell', async () => {
-  const issued = JSON.parse(readFileSync(identity, 'utf8'));
-  const plain = folder.write('plain.json', { ...issued, data_plane_endpoints: { wss: 'ws://localhost:1' } });
-  assert.match(
-    (await run(['ask', plain, 'hello'])).stderr,
-    /: the address in this identity does not use TLS: pass --allow-plaintext/,
-  );
-});
-
 test('a hub listens on port 5679 unless it is told otherwise', async () => {
   const taken = createServer().listen(5679, '127.0.0.1');
   await once(taken, 'listening').catch(() => {}); // another program has it

@@ -101,13 +101,6 @@ test('topics refuses a broker without TLS, unless it is allowed', async () => {
   assert.match((await run(['topics', plain, '--allow-plaintext'])).stdout, /port 1883, without TLS/);
 });
 
-test('topics says that an identity has no broker', async () => {
-  const { mqtt: _, ...rest } = IDENTITY;
-  const { code, stderr } = await run(['topics', folder.write('wss.json', rest)]);
-  assert.is(code, 2);
-  assert.match(stderr, /has no MQTT broker/);
-});
-
 test('topics takes the quality of service of the identity', async () => {
   for (const qos of [0, 2]) {
     const issued = folder.write('qos.json', { ...IDENTITY, mqtt: { ...IDENTITY.mqtt, qos } });

@@ -97,7 +97,13 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   ['psk --node-id', "Option '--node-id <value>' argument missing: see --help"],
   ['hub /dev/null/a b', 'expected at most one folder: see --help'],
   ['hub /dev/null/a --port x', '--port expects 1 to 65535, got x'],
-  ['hub /dev/null/a --port 65536', '--port expects 1 to 65535, got 65536'],
+  ...['65536', '0', '=-1', '1.5'].map(
+    (port) =>
+      [
+        `hub /dev/null/a --port${port.replace(/^(?!=)/, ' ')}`,
+        `--port expects 1 to 65535, got ${port.replace('=', '')}`,
+      ] as const,
+  ),
   ...['ask', 'ask D/identity'].map(
     (args) => [args, 'expected an identity and a question: see --help'] as const,
   ),
@@ -122,6 +128,7 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
     'chat D/wss-only --keyring D/identity',
     'the keyring does not have version 1: find out which program wrote it (keyring-version)',
   ],
+  ['chat D/none', 'cannot read the identity, D/none: there is no such file. Is the path right?'],
   ['chat D/text', 'D/text: the identity is not JSON: it does not begin with { (identity-not-json)'],
   [
     'chat D/plain',
@@ -131,7 +138,11 @@ const REFUSED: readonly (readonly [args: string, said: string])[] = [
   ...['psk', 'psk --node-id=', 'psk --node-id a --hello D/no-node-id'].map(
     (args) => [args, 'expected one of --node-id ID and --hello FILE: see --help'] as const,
   ),
-  ['psk --node-id a --format hax', '--format expects hex or base64, got hax'],
+  ...['hax', 'constructor'].map(
+    (format) =>
+      [`psk --node-id a --format ${format}`, `--format expects hex or base64, got ${format}`] as const,
+  ),
+  ['psk --hello D/none', 'cannot read the HELLO, D/none: there is no such file. Is the path right?'],
   ['psk --hello D/no-payload', 'D/no-payload is neither the HELLO nor its payload'],
   [
     'psk --hello D/no-node-id',

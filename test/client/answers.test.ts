@@ -472,8 +472,4 @@ test('a hub that has said that it is done may pause, also after a reconnect', as
   assert.is(await story(), 'One. Two.');
 });
 
-test('a complete answer has no message', async () => {
-  assert.is((await newWorld().start().ask('hello')).tell, undefined);
-});
-
 test.run();

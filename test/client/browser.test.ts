@@ -14,7 +14,6 @@ import {
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/browser';
-import { connect as connectInApp } from 'hub-protocol-client/react-native';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
@@ -138,11 +137,6 @@ function endingAt(Socket: new () => object): Promise<string> {
   });
 }
 
-test('a page has a WebSocket, and a server that renders one has none', async () => {
-  const connected = withGlobal('WebSocket', undefined, async () => connect({ identity, keyring }).end());
-  assert.is(await connected.catch(({ code }) => code), 'wrong-state');
-});
-
 interface Pings {
   readonly ping: () => void;
   readonly every: number;
@@ -260,26 +254,6 @@ test('the worker of a page gets the password and the salt, and its progress and 
   assert.is(derived, PSK);
 });
 
-test('a worker that cannot be loaded is named, since the browser gives no message', async () => {
-  let isTerminated = false;
-  class Missing {
-    onerror = (_: { message: string }): void => {};
-    postMessage(): void {
-      setTimeout(() => this.onerror({ message: '' }));
-    }
-    terminate(): void {
-      isTerminated = true;
-    }
-  }
-  const derive = (): Promise<string> =>
-    deriveInWorker('correct horse', randomBytes(32), () => {}, new AbortController().signal).then(
-      () => 'derived',
-      ({ message }: Error) => message,
-    );
-  assert.match(await withGlobal('Worker', Missing, derive), 'derive-worker-in-browser.js');
-  assert.ok(isTerminated);
-});
-
 test('a page that needs no PSK any more ends its worker', async () => {
   let isTerminated = false;
   class Endless {
@@ -350,13 +324,6 @@ test('a page refuses options that only Node.js has', () => {
       error.code === 'bad-argument' && error.message.includes(name);
     assert.throws(() => connect({ identity, ...options } as BrowserOptions), isNamed);
   }
-});
-
-test('an app refuses to connect without a derivation, and says why', () => {
-  const storage = { getItem: () => null, setItem: () => {} };
-  const isNamed = ({ code, message }: Error & { code?: string }): boolean =>
-    code === 'bad-argument' && /^"derive" expected a function: an app has no worker/.test(message);
-  assert.throws(() => connectInApp({ identity, storage } as never), isNamed);
 });
 
 for (const half of ['load', 'update'] as const) {

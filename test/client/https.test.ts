@@ -340,16 +340,6 @@ test('says why a hub refused to connect, and does not poll it', async () => {
   assert.equal(paths, ['disconnect', 'connect']);
 });
 
-test('says that the connection was lost if a server that has answered is gone', async () => {
-  const hub = new Hub();
-  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
-  await client.ask('hello');
-  const ended = ending(client);
-  servers[0]!.closeAllConnections();
-  servers.splice(0)[0]!.close();
-  assert.is(await ended, 'dropped');
-});
-
 test('says that a server is not there if it goes before it has answered a poll', async () => {
   const port = await serve((path) => {
     if (path === 'get_messages') servers[0]!.closeAllConnections();
@@ -412,20 +402,6 @@ test('pauses only when there is nothing to send, and not before it says goodbye'
   ]);
 });
 
-test('closes its connections to the server at the end', async () => {
-  const hub = new Hub();
-  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
-  await client.ask('hello');
-  const sockets = (): Promise<number> =>
-    new Promise((resolve) => servers[0]!.getConnections((_, count) => resolve(count)));
-  assert.is(await sockets(), 1);
-  servers[0]!.keepAliveTimeout = 0; // the server closes none
-  client.end();
-  for (let i = 0; i < 1000 && (await sockets()) > 0; i++)
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  assert.is(await sockets(), 0);
-});
-
 test('the connection to the server gathers no listeners with its requests', async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error): void => void warnings.push(name);
@@ -454,17 +430,6 @@ test('keeps no response until the time limit of its request is over', async () =
   }
   const listeners = signals.slice(0, -1).flatMap((signal) => getEventListeners(signal, 'abort'));
   assert.equal([signals.length > 6, listeners], [true, []]);
-});
-
-test('connects again to a hub that has forgotten it', async () => {
-  const hub = new Hub();
-  const client = dial(await serve((path, fields) => hub.answer(path, fields)));
-  await client.ask('hello');
-  const closed = new Promise<string>((resolve) => client.on('close', ({ error }) => resolve(error.code)));
-  hub.forget();
-  assert.is(await soon(closed), 'dropped');
-  await soon(new Promise((resolve) => client.on('connect', resolve)));
-  assert.match((await client.ask('again')).reply.text, 'again');
 });
 
 const responses: [string, Response, string?][] = [

@@ -609,10 +609,12 @@ for (const [isGiven, then, reported] of [
   });
 }
 
-test('a client that is removed during its handshake is refused, and the hub says why', async () => {
+test('a client that is removed during its handshake is refused, never told as ready, and the hub says why', async () => {
   const refused: unknown[] = [];
   const said: string[] = [];
+  const seen: string[] = [];
   const one = await start({
+    onEvent: ({ type }) => seen.push(type),
     onRefused({ code, message }, state, accessKey) {
       refused.push([code, state, accessKey]);
       said.push(message);
@@ -634,20 +636,8 @@ test('a client that is removed during its handshake is refused, and the hub says
     ['client-key-changed', 'awaiting-message-3', 'kiosk-7'],
   ]);
   assert.equal(await Promise.all(codes), [1008, 1008]);
+  assert.equal(seen, ['ended']); // it was never ready
   assert.match(said[0]!, 'does not know its access key');
-});
-
-test('a client that is refused when it shows its key is never told as ready', async () => {
-  const seen: string[] = [];
-  const one = await start({ onEvent: ({ type }) => seen.push(type) });
-  let open = (): void => {};
-  const client = dial('kiosk-7', new Promise((resolve) => (open = resolve)), one.url);
-  await client.reaches('psk-needed');
-  clients.delete('kiosk-7');
-  open();
-  await client.reaches('ended');
-  await until(() => one.connections.size === 0);
-  assert.equal(seen, ['ended']);
 });
 
 test('the hub says that a client names no access key, and looks for none', async () => {
@@ -906,23 +896,6 @@ for (const [what, secure] of [
     }
   });
 }
-
-test('a client has two minutes until it is ready, unless the hub says otherwise', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
-    for (const [options, time] of [
-      [{}, 120_000],
-      [{ handshakeTimeout: 54_000 }, 54_000],
-    ] as const) {
-      timers.forget();
-      await dial('kiosk-7', undefined, (await start(options)).url).reaches('ready');
-      assert.equal(timers.times('hub-connection'), [time]);
-    }
-  } finally {
-    timers.leave();
-  }
-});
 
 test('a hub answers with the context of the request, whole, and adds its session to it', async () => {
   const client = dial('kiosk-7');

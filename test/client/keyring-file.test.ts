@@ -611,21 +611,6 @@ test('a path that leads nowhere, or to a folder, is told in words', () => {
   assert.match(told(folder), /^keyring-not-readable .*its path is that of a folder/);
 });
 
-test('a keyring is created once on a file system without hard links', () => {
-  const path = newPath();
-  replacing({ linkSync: failing('EPERM') as typeof fs.linkSync }, () => complete(path));
-  assert.equal(nodeIds(path), ['hub-1']);
-});
-
-test('a keyring that cannot be created says why', () => {
-  const fail = (): never => {
-    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
-  };
-  replacing({ renameSync: fail }, () => {
-    assert.throws(() => new KeyringFile(newPath(), ACCESS_KEY), /ENOSPC/);
-  });
-});
-
 test('a keyring that was removed is an error, never a new keyring', () => {
   const path = newPath();
   const file = new KeyringFile(path, ACCESS_KEY);

@@ -170,13 +170,6 @@ test('on, once and off refuse an event that does not exist, and suggest the inte
   assert.is(on('message', 'log'), 'the listener of "message" expected a function');
 });
 
-test('a page refuses a path as the store of its keyring', () => {
-  assert.match(
-    messageOf(() => browser({ identity, derive, keyring: 'keyring.json' } as never)),
-    'there are no files here',
-  );
-});
-
 test('an app without a derivation is refused before anything is stored', () => {
   texts.clear();
   assert.match(

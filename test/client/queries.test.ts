@@ -594,15 +594,6 @@ test('a query goes on if another message is not sent', async () => {
   assert.is((await soon(answered)).reply.text, 'Ann.');
 });
 
-test('a query rejects when only a person can help', async () => {
-  const { client, world } = start();
-  world.store.fault = new Error('the disk is full');
-  const asked: unknown[] = [];
-  client.on('ask', ({ error }) => asked.push(error.message));
-  const { message } = await soon(failure(client.query('hello')));
-  assert.equal(asked, [message]);
-});
-
 test('a hub whose response cannot be read has given no answer', async () => {
   const { client, heard, answer, ready } = start();
   await ready();

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import tlsModule, { connect as connectTls } from 'node:tls';
 import { X509Certificate as Certificate } from '@peculiar/x509';
-import { type ErrorCode, HubSession, type Identity, parseIdentity, readAuthorization } from 'hub-protocol';
+import { type ErrorCode, HubSession, type Identity, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import {
@@ -25,7 +25,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { keepAlive } from '../../client/dist/ws.js';
-import { impatient, soon, Timers, turnsOf, until } from './world.ts';
+import { impatient, soon, turnsOf, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
 const NODE_ID = 'hub.example';
@@ -203,19 +203,6 @@ test('reads a message of 256 KiB, and ends the connection at a longer one', asyn
   assert.equal(seen, [256 * 1024, 'bad-json', 'dropped']);
 });
 
-test('closes the WebSocket with the code of the session', async () => {
-  let closed!: (code: number) => void;
-  const code = new Promise<number>((resolve) => {
-    closed = resolve;
-  });
-  const address = await serve((socket) => {
-    socket.on('close', closed);
-    socket.send('no envelope');
-  });
-  connect({ allowPlaintext: true }, address);
-  assert.is(await soon(code), 1008);
-});
-
 test('a message that cannot be written ends the connection, however long the hub takes to close it', async () => {
   let closing!: () => void;
   const isClosing = new Promise<void>((resolve) => {
@@ -234,24 +221,6 @@ test('a message that cannot be written ends the connection, however long the hub
   const ended = await client.next(isEnded);
   assert.is('error' in ended && (ended.error as { code?: string }).code, 'dropped'); // the hub closed it with 1008
   for (const server of servers) for (const socket of server.clients) socket.terminate();
-});
-
-test('names its program and its access key to the hub', async () => {
-  const named: unknown[] = [];
-  const address = await serve((socket, { url }) => {
-    const { userAgent, accessKey } = readAuthorization(url!)!;
-    named.push([userAgent, accessKey]);
-    socket.close();
-  });
-  for (const userAgent of [undefined, 'kiosk']) {
-    const client = connect({ allowPlaintext: true, userAgent }, address);
-    await client.next(isEnded);
-    client.end(); // before it connects again
-  }
-  assert.equal(named, [
-    ['hub-protocol-client', ACCESS_KEY],
-    ['kiosk', ACCESS_KEY],
-  ]);
 });
 
 test('offers no compression of messages, and names the program to servers in front of the hub', async () => {
@@ -276,19 +245,6 @@ test('lets the event loop run between two messages that arrive together', async 
   const turns = turnsOf(client);
   await client.next(isEnded);
   assert.equal(turns, ['message', 'other work', 'message']);
-});
-
-test('a connection that is refused leaves no timer behind after the end', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
-    const client = connect({}, { data_plane_endpoints: { wss: 'wss://127.0.0.1:1' } });
-    await until(() => client.state === 'waiting');
-    client.end();
-    await timers.areOver();
-  } finally {
-    timers.leave();
-  }
 });
 
 test('terminates a socket whose other end answers no ping, or does not close, and no other', async () => {
