@@ -61,7 +61,7 @@ test('names the cause, and exits with 1', async () => {
 test('prints what docs/reference/commands.md shows', async () => {
   const { client, hub } = record({ wire: replacing(',"25519_AESGCM_SHA256"', '') });
   const page = readFileSync(new URL('../../docs/reference/commands.md', import.meta.url), 'utf8');
-  const example = /^\$ hub-protocol explain client\.jsonl hub\.jsonl\n([\s\S]*?)```/m.exec(page)![1];
+  const example = /^\$ npx hub-protocol-cli explain client\.jsonl hub\.jsonl\n([\s\S]*?)```/m.exec(page)![1];
   assert.is((await explain([client, hub])).stdout, example);
 });
 
