@@ -1,7 +1,6 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
 import { EventEmitter } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { Interface } from 'node:readline/promises';
 import workers from 'node:worker_threads';
@@ -14,6 +13,7 @@ import { Client } from '../../client/dist/client.js';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, until, withTimers } from '../client/world.ts';
+import { replacing } from '../world/replacing.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import {
   deriveQuickly,
@@ -48,14 +48,10 @@ test.after(() => {
 
 /** Runs with a standard error that is a terminal. `written` returns what was written to it. */
 function onTerminal(action: (written: () => readonly string[]) => void): void {
-  const { write, isTTY, columns } = process.stderr;
   const all: string[] = [];
-  Object.assign(process.stderr, { write: (text: string) => all.push(text) > 0, isTTY: true, columns: 80 });
-  try {
-    action(() => all);
-  } finally {
-    Object.assign(process.stderr, { write, isTTY, columns });
-  }
+  replacing(process.stderr, { write: (text: string) => all.push(text), isTTY: true, columns: 80 }, () =>
+    action(() => all),
+  );
 }
 
 /** What is on the lines of a terminal, without escape sequences. */
@@ -95,16 +91,13 @@ test('chat answers line by line, and ends with its input', async () => {
 test('chat goes on after a blank line that it reads when its input has ended', async () => {
   const there = await playHub('hub-1', answers);
   // As Node.js 24 does, and earlier versions do not.
-  Interface.prototype.prompt = function () {
-    if ('closed' in this && this.closed === true) throw new Error('ERR_USE_AFTER_CLOSE');
+  const prompt = function (this: { closed?: boolean }): void {
+    if (this.closed === true) throw new Error('ERR_USE_AFTER_CLOSE');
   };
-  try {
-    const { code, stdout } = await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n\nhello\n');
-    assert.is(code, 0);
-    assert.is(JSON.parse(stdout).answers.length, 2);
-  } finally {
-    Reflect.deleteProperty(Interface.prototype, 'prompt');
-  }
+  const { code, stdout } = await replacing(Interface.prototype, { prompt }, () =>
+    run(['chat', there, '--json', '--allow-plaintext'], 'hello\n\nhello\n'),
+  );
+  assert.equal([code, JSON.parse(stdout).answers.length], [0, 2]);
 });
 
 test('a line interrupts the answer to the last, Ctrl+C interrupts an answer, and then ends chat', async () => {
@@ -225,24 +218,19 @@ test('chat fails if a question was not answered', async () => {
     ...IDENTITY,
     data_plane_endpoints: { wss: `ws://127.0.0.1:${await freePort()}` },
   });
-  const { write } = process.stderr;
-  let told = '';
-  process.stderr.write = ((text: string) => {
-    told += text;
-    return true;
-  }) as typeof write;
-  try {
-    const { code, stdout } = await withTimers(
+  const told: string[] = [];
+  const write = (text: string): unknown => told.push(text);
+  const { code, stdout } = await replacing(process.stderr, { write }, () =>
+    withTimers(
       (again, time, set) => set(again, time === 15_000 ? 300 : time),
       () => run(['chat', elsewhere, '--json', '--allow-plaintext'], 'hello\n'),
-    );
-    const [{ ending, message }] = JSON.parse(stdout).answers;
-    assert.equal([code, ending], [1, 'closed']);
-    assert.match(message, /^Nothing listens at /);
-  } finally {
-    Object.assign(process.stderr, { write });
-  }
+    ),
+  );
+  const [{ ending, message }] = JSON.parse(stdout).answers;
+  assert.equal([code, ending], [1, 'closed']);
+  assert.match(message, /^Nothing listens at /);
   const lines = told
+    .join('')
     .replace(/:\d+/g, '')
     .replace(/\d+ s$/gm, 'N s')
     .trim()
@@ -411,8 +399,7 @@ test('ask --json has the disclosure also if the question failed after it', async
 test('ask says that the PSK cannot be derived', async () => {
   const there = await playHub('hub-1', answers);
   forgetPsk(there.replace('.json', '.keyring.json'));
-  const { Worker } = workers;
-  workers.Worker = class extends EventEmitter {
+  class Worker extends EventEmitter {
     terminate = () => {};
     constructor() {
       super();
@@ -420,16 +407,12 @@ test('ask says that the PSK cannot be derived', async () => {
         () => this.emit('message', { progress: 0 }) && this.emit('error', new Error('the thread ended')),
       );
     }
-  } as never;
-  syncBuiltinESMExports();
-  try {
-    const asked = await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
-    const message = 'The thread ended.';
-    assert.equal([asked.code, JSON.parse(asked.stdout)], [1, { error: 'other', message }]);
-  } finally {
-    workers.Worker = Worker;
-    syncBuiltinESMExports();
   }
+  const asked = await replacing(workers, { Worker }, () =>
+    run(['ask', there, 'hello', '--json', '--allow-plaintext']),
+  );
+  const message = 'The thread ended.';
+  assert.equal([asked.code, JSON.parse(asked.stdout)], [1, { error: 'other', message }]);
 });
 
 test('ask and chat print no line for a part that only shows something', async () => {
@@ -461,18 +444,16 @@ test('chat says that there is no connection if it has not heard why', async () =
 
 test('ask and chat wait a day for an answer', async () => {
   const there = await playHub('hub-1', answers);
-  const { ask } = Client.prototype;
+  const original = Client.prototype.ask;
   const times: unknown[] = [];
-  Client.prototype.ask = function (this: Client, question, options) {
+  const ask: typeof original = function (this: Client, question, options) {
     times.push(options?.timeout);
-    return ask.call(this, question, options);
+    return original.call(this, question, options);
   };
-  try {
+  await replacing(Client.prototype, { ask }, async () => {
     await run(['ask', there, 'hello', '--json', '--allow-plaintext']);
     await run(['chat', there, '--json', '--allow-plaintext'], 'hello\n');
-  } finally {
-    Client.prototype.ask = ask;
-  }
+  });
   assert.equal(times, [86_400_000, 86_400_000]);
 });
 
@@ -548,20 +529,14 @@ test('ask does not wait for a hub that goes when the PSK is derived', async () =
 
 /** Calls `act` when a derivation tells its first progress, before the client hears of that. */
 async function atFirstProgress<T>(act: () => void, body: () => Promise<T>): Promise<T> {
-  const { Worker } = workers;
-  workers.Worker = class extends Worker {
-    constructor(...given: ConstructorParameters<typeof Worker>) {
+  const Own = workers.Worker;
+  class Worker extends Own {
+    constructor(...given: ConstructorParameters<typeof Own>) {
       super(...given);
       this.once('message', act);
     }
-  };
-  syncBuiltinESMExports();
-  try {
-    return await body();
-  } finally {
-    workers.Worker = Worker;
-    syncBuiltinESMExports();
   }
+  return replacing(workers, { Worker }, body);
 }
 
 for (const command of ['ask', 'chat']) {
@@ -580,22 +555,20 @@ for (const command of ['ask', 'chat']) {
       // What comes after this message has been heard: 15 seconds have passed.
       setImmediate(() => giveUp());
     };
-    performance.now = () => now.call(performance) + (isLate ? 61_000 : 0);
+    const later = (): number => now.call(performance) + (isLate ? 61_000 : 0);
     const set: TimerSetter = (late, time, original) => {
       if (time !== 15_000) return original(late, time);
       giveUp = late;
       return onRefresh(original(late, time), () => begun++);
     };
     const args = [command, there, ...(command === 'ask' ? ['hello'] : []), '--json', '--allow-plaintext'];
-    try {
-      const { code, stdout } = await atFirstProgress(lose, () => withTimers(set, () => run(args, 'hello\n')));
-      const json = JSON.parse(stdout);
-      const { ending } = command === 'ask' ? json : json.answers[0];
-      assert.equal([code, ending, connections], [0, 'handled', 2]);
-      assert.is(begun > 1, command === 'chat'); // also when the derivation ends
-    } finally {
-      Object.assign(performance, { now });
-    }
+    const { code, stdout } = await replacing(performance, { now: later }, () =>
+      atFirstProgress(lose, () => withTimers(set, () => run(args, 'hello\n'))),
+    );
+    const json = JSON.parse(stdout);
+    const { ending } = command === 'ask' ? json : json.answers[0];
+    assert.equal([code, ending, connections], [0, 'handled', 2]);
+    assert.is(begun > 1, command === 'chat'); // also when the derivation ends
   });
 }
 
@@ -820,19 +793,12 @@ test('ask says that a hub is gone whose new key was trusted', async () => {
 });
 
 test('ask puts no question where nobody can read it, or answer it', async () => {
-  const { stdin, stderr } = process;
-  const [typed, read] = [stdin.isTTY, stderr.isTTY];
-  try {
-    for (const isTyped of [true, false]) {
-      Object.assign(stdin, { isTTY: isTyped });
-      Object.assign(stderr, { isTTY: !isTyped });
-      const args = ['ask', await changedHub(), 'hello', '--allow-plaintext', '--json'];
-      const { code, stdout } = await run(args);
-      assert.equal([code, JSON.parse(stdout).error], [1, 'hub-key-changed']);
-    }
-  } finally {
-    Object.assign(stdin, { isTTY: typed });
-    Object.assign(stderr, { isTTY: read });
+  for (const isTTY of [true, false]) {
+    const args = ['ask', await changedHub(), 'hello', '--allow-plaintext', '--json'];
+    const { code, stdout } = await replacing(process.stdin, { isTTY }, () =>
+      replacing(process.stderr, { isTTY: !isTTY }, () => run(args)),
+    );
+    assert.equal([code, JSON.parse(stdout).error], [1, 'hub-key-changed']);
   }
 });
 
@@ -896,20 +862,12 @@ test('a progress bar that is full is removed, and leaves Ctrl+C to the program',
 });
 
 test('Ctrl+C during a derivation removes the progress bar, and is passed on', () => {
-  const { kill } = process;
   const listeners = process.listeners('SIGINT');
   const killed: unknown[] = [];
   onTerminal((written) => {
     show(0.5, 'deriving');
-    process.kill = (...given) => {
-      killed.push(given);
-      return true;
-    };
-    try {
-      process.listeners('SIGINT').at(-1)!('SIGINT');
-    } finally {
-      process.kill = kill;
-    }
+    const kill = (...given: unknown[]): unknown => killed.push(given);
+    replacing(process, { kill }, () => process.listeners('SIGINT').at(-1)!('SIGINT'));
     assert.equal(killed, [[process.pid, 'SIGINT']]);
     assert.equal(process.listeners('SIGINT'), listeners);
     assert.is(written().at(-1), '\r\u001b[K');

@@ -5,7 +5,6 @@ import { EventEmitter, once } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import { syncBuiltinESMExports } from 'node:module';
 import net, { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
@@ -35,8 +34,9 @@ import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
 import { verify } from '../../cli/src/reach.ts';
-import { Timers, until, withTimers } from '../client/world.ts';
+import { until, watchingTimers, withTimers } from '../client/world.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
+import { replacing } from '../world/replacing.ts';
 import {
   deriveQuickly,
   Folder,
@@ -771,14 +771,10 @@ No fault was found.
 
 test('ends its client with the run: that connects no more', async () => {
   for (const greet of [says(HELLO, offer(OLD_PAYLOAD)), (socket: WebSocket) => socket.terminate()]) {
-    const timers = new Timers();
-    timers.watch();
-    try {
+    await watchingTimers(async (timers) => {
       assert.is((await examine(greet)).code, 1);
       assert.not.ok(timers.running.includes('client'), String(timers.running));
-    } finally {
-      timers.leave();
-    }
+    });
   }
 });
 
@@ -805,14 +801,10 @@ test('says which clock is wrong when a certificate is not valid now', async () =
   const { validFrom, validTo } = new X509Certificate(expired.cert);
   const [from, to] = [validFrom, validTo].map((date) => new Date(date).toISOString().slice(0, 10));
   assert.match(await textWith(await web(expired, 200)), `The certificate is valid from ${from} to ${to}.`);
-  const { now } = Date;
-  Date.now = () => 1_262_304_000_000; // 2010, as a machine without a battery may think
-  try {
-    const early = await web(expired, 200);
-    assert.match(await textWith(early), /That clock is wrong: this program is newer\.$/);
-  } finally {
-    Date.now = now;
-  }
+  const early = await web(expired, 200);
+  const now = (): number => 1_262_304_000_000; // 2010, as a machine without a battery may think
+  const text = await replacing(Date, { now }, () => textWith(early));
+  assert.match(text, /That clock is wrong: this program is newer\.$/);
 });
 
 /** The path of an identity for a hub over HTTPS, which waits before it answers a new connection, in milliseconds. */
@@ -854,13 +846,11 @@ async function hubOverHttps(wait = 0): Promise<string> {
 test('waits for a hub over HTTPS as long as --timeout says', async () => {
   const slow = await hubOverHttps(400);
   const { timeout } = AbortSignal;
-  AbortSignal.timeout = (time) => timeout.call(AbortSignal, time / 100);
-  try {
-    const { code, stdout } = await doctor(slow, '--protocol', 'https', ...CA, '--timeout', '9');
-    assert.is(code, 0, stdout);
-  } finally {
-    AbortSignal.timeout = timeout;
-  }
+  const fast = (time: number): AbortSignal => timeout.call(AbortSignal, time / 100);
+  const { code, stdout } = await replacing(AbortSignal, { timeout: fast }, () =>
+    doctor(slow, '--protocol', 'https', ...CA, '--timeout', '9'),
+  );
+  assert.is(code, 0, stdout);
 });
 
 test('examines a hub over HTTPS as far as one over WebSocket', async () => {
@@ -1161,13 +1151,10 @@ async function waitsOf(path: string, ...args: string[]): Promise<{ begun: number
     left.delete(timer);
     clearTimeout(timer);
   };
-  Object.assign(globalThis, { setTimeout: set, clearTimeout: clear });
-  try {
-    await doctor(path, ...CA, '--timeout', '61', ...args);
-  } finally {
-    Object.assign(globalThis, { setTimeout, clearTimeout });
-    for (const timer of left) clearTimeout(timer as Parameters<typeof clearTimeout>[0]);
-  }
+  await replacing(globalThis, { setTimeout: set, clearTimeout: clear }, () =>
+    doctor(path, ...CA, '--timeout', '61', ...args),
+  );
+  for (const timer of left) clearTimeout(timer as NodeJS.Timeout);
   return { begun, left: left.size };
 }
 
@@ -1183,12 +1170,9 @@ test('leaves no timer of a step behind, and takes no derivation for the time of 
 /** Runs with a clock and timers that go two hundred times as fast. */
 async function inFastTime<T>(body: () => Promise<T>): Promise<T> {
   const { now } = performance;
-  performance.now = () => 200 * now.call(performance);
-  try {
-    return await withTimers((run, time = 0, original) => original(run, time / 200), body);
-  } finally {
-    Object.assign(performance, { now });
-  }
+  return replacing(performance, { now: () => 200 * now.call(performance) }, () =>
+    withTimers((run, time = 0, original) => original(run, time / 200), body),
+  );
 }
 
 for (const [what, greet, ...args] of [
@@ -1211,7 +1195,7 @@ test('asks a hub that took more than a minute to greet', async () => {
     setTimeout(() => greet(socket), 70_000);
   };
   const given = [identity, await greeting(late), PLAIN, '--keyring', keyring(), '--ask', 'hello'];
-  const { code, stdout } = await inFastTime(() => run(['doctor', ...given, '--timeout', '100']));
+  const { code, stdout } = await inFastTime(() => run(['doctor', ...given, '--timeout', '1000']));
   assert.is(code, 0, stdout);
 });
 
@@ -1492,44 +1476,24 @@ test('asks a server that is not verified for its time, tells it nothing, and doe
     response.end();
   });
   const address = `localhost:${await listen(server)}`;
-  const { timeout } = AbortSignal;
+  const original = AbortSignal.timeout;
   const times: number[] = [];
-  AbortSignal.timeout = (time) => {
+  const timeout = (time: number): AbortSignal => {
     times.push(time);
-    return timeout(time);
+    return original.call(AbortSignal, time);
   };
-  try {
+  await replacing(AbortSignal, { timeout }, async () => {
     for (const more of [[], SOON]) await doctor(there({ wss: `wss://${address}` }), ...CA, ...more);
     await doctor(mqtt(`mqtts://${address}`), ...CA);
-  } finally {
-    AbortSignal.timeout = timeout;
-  }
+  });
   const request = ['HEAD', '/', { host: 'localhost:80', connection: 'close' }];
   assert.equal(requests, [request, request]); // a broker has no time to tell
   assert.equal(times, [2000, 500]);
 });
 
-/** Runs with another function in the place of one of a module of Node.js. */
-async function replacing<Module extends object, Name extends keyof Module>(
-  module: Module,
-  name: Name,
-  by: Module[Name],
-  body: () => Promise<void>,
-): Promise<void> {
-  const original = module[name];
-  module[name] = by;
-  syncBuiltinESMExports();
-  try {
-    await body();
-  } finally {
-    module[name] = original;
-    syncBuiltinESMExports();
-  }
-}
-
 test('names no more than eight addresses of a name', async () => {
   const found10 = Array.from({ length: 10 }, (_, index) => ({ address: `192.0.2.${index}`, family: 4 }));
-  await replacing(dns, 'lookup', (async () => found10) as never, async () => {
+  await replacing(dns, { lookup: async () => found10 }, async () => {
     const { stdout } = await doctor(there({ wss: 'wss://localhost:1' }), '--json');
     const text = found({ stdout } as Run).steps.find(({ step }) => step === 'DNS')!.text;
     const eight = found10.slice(0, 8).map(({ address }) => address);
@@ -1538,7 +1502,7 @@ test('names no more than eight addresses of a name', async () => {
 });
 
 test('says that a name cannot be resolved if DNS does not answer in time', async () => {
-  await replacing(dns, 'lookup', (() => new Promise(() => {})) as never, async () => {
+  await replacing(dns, { lookup: () => new Promise(() => {}) }, async () => {
     const { fault } = found(await doctor(there({ wss: 'wss://hub.example:1' }), ...SOON, '--json'));
     assert.equal(fault, {
       step: 'DNS',
@@ -1557,7 +1521,7 @@ test('gives up a connection that is not made in time', async () => {
     made.push(socket);
     return socket;
   };
-  await replacing(net, 'connect', connect as never, async () => {
+  await replacing(net, { connect }, async () => {
     const { fault } = found(await doctor(there({ wss: 'wss://127.0.0.1:1' }), ...SOON, '--json'));
     assert.equal(fault, {
       step: 'TCP',
@@ -1582,7 +1546,7 @@ test('says that the PSK cannot be derived, at the step of the password', async (
     }
     terminate(): void {}
   };
-  await replacing(workers, 'Worker', failing as never, async () => {
+  await replacing(workers, { Worker: failing }, async () => {
     const { fault } = found(await doctor(await hub(), ...CA, '--json'));
     const text = 'This machine has no memory.';
     assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other' });

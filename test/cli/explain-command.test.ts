@@ -8,6 +8,7 @@ import { draw } from '../../cli/src/derive.ts';
 import type { Evidence } from '../../cli/src/explain/evidence.ts';
 import { createKeyring, serializeKeyring, storePsk, updateKeyring } from '../../src/index.ts';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
+import { replacing as replacingIn } from '../world/replacing.ts';
 import {
   CLIENT_KEY,
   CLIENT_STATIC,
@@ -182,40 +183,16 @@ test('reads the PSK and the static key from the keyring, and the password from s
 });
 
 test('draws no progress bar where there is no terminal', () => {
-  const { write } = process.stderr;
-  let written = '';
-  const take = (text: string): boolean => {
-    written += text;
-    return true;
-  };
-  Object.assign(process.stderr, { write: take });
-  try {
+  const written: string[] = [];
+  replacingIn(process.stderr, { write: (text: string) => written.push(text), isTTY: false }, () => {
     for (const progress of [0, 0.5, 1]) draw(progress, 'trying PSKs');
-  } finally {
-    Object.assign(process.stderr, { write });
-  }
-  assert.is(written, process.stderr.isTTY ? written : '');
+  });
+  assert.equal(written, []);
 });
 
-/** What is written to a standard error that is a terminal of 30 columns. */
-async function drawn(action: () => unknown): Promise<string[]> {
-  const { write, isTTY, columns } = process.stderr;
-  const written: string[] = [];
-  Object.assign(process.stderr, {
-    write: (text: string) => written.push(text) > 0,
-    isTTY: true,
-    columns: 30,
-  });
-  try {
-    await action();
-  } finally {
-    Object.assign(process.stderr, { write, isTTY, columns });
-  }
-  return written;
-}
-
-test('a progress bar is drawn when it has changed, is shorter than a line, and is removed at the end', async () => {
-  const bars = await drawn(() => {
+test('a progress bar is drawn when it has changed, is shorter than a line, and is removed at the end', () => {
+  const bars: string[] = [];
+  replacingIn(process.stderr, { write: (text: string) => bars.push(text), isTTY: true, columns: 30 }, () => {
     for (const progress of [0, 0.24, 0.25, 0.26, 0.99, 1, 1]) draw(progress, 'a\u001bbcdefg');
   });
   assert.equal(bars, [
@@ -251,15 +228,9 @@ test('reads the password from an identity', async () => {
   });
   const identity = folder.write('identity.json', IDENTITY);
   const deriveAgain = deriveQuickly();
-  try {
-    const { code, stdout } = await explain([client, '--identity', identity]);
-    assert.is(code, 1);
-    assert.match(stdout, /^CAUSE: psk-stale \(likely\)/);
-    const typed = await explain([client, '--password'], 'correct horse battery staple\n');
-    assert.is(typed.stdout, stdout);
-  } finally {
-    deriveAgain();
-  }
+  const { code, stdout } = await explain([client, '--identity', identity]).finally(deriveAgain);
+  assert.is(code, 1);
+  assert.match(stdout, /^CAUSE: psk-stale \(likely\)/);
 });
 
 test('explains the last session of a recording that has several', async () => {

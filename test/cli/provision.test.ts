@@ -11,7 +11,6 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { basename } from 'node:path';
 import workers from 'node:worker_threads';
 import { parseIdentity } from 'hub-protocol';
@@ -22,6 +21,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import { type Keyring, parseKeyring, readSlots } from '../../src/index.ts';
+import { replacing as replacingIn } from '../world/replacing.ts';
 import { CLI, deriveQuickly, Folder, IDENTITY, quickly, type Run, run, SECRETS } from './run.ts';
 
 const test = suite('provision');
@@ -397,21 +397,11 @@ test('writes nothing through a link that leads nowhere', async () => {
 });
 
 /** Calls a function of node:fs with another one in its place. */
-async function replacing<Name extends 'openSync' | 'fstatSync' | 'renameSync'>(
+const replacing = <Name extends 'openSync' | 'fstatSync' | 'renameSync'>(
   name: Name,
   by: (original: (typeof fs)[Name]) => (typeof fs)[Name],
   body: () => Promise<void>,
-): Promise<void> {
-  const original = fs[name];
-  fs[name] = by(original);
-  syncBuiltinESMExports();
-  try {
-    await body();
-  } finally {
-    fs[name] = original;
-    syncBuiltinESMExports();
-  }
-}
+): Promise<void> => replacingIn(fs, { [name]: by(fs[name]) }, body);
 
 for (const [what, prepare] of [
   ['file', (path: string) => writeFileSync(path, '', { mode: 0o666 })],
@@ -523,29 +513,17 @@ for (const name of ['connection', 'slot']) {
 for (const name of ['keyring.json', 'connection.json']) {
   test(`looks at ${name} before it derives anything`, async () => {
     folder.write(name, 'mine');
-    const derive = workers.Worker;
     let derives = false;
-    workers.Worker = class {
+    class Worker {
       constructor() {
         derives = true;
         throw new Error('it then derives in slices');
       }
-    } as never;
-    syncBuiltinESMExports();
-    try {
-      const { code, stderr } = await provision(
-        '--hub',
-        'hub-1',
-        '--connection',
-        folder.at('connection.json'),
-      );
-      assert.is(code, 2);
-      assert.match(stderr, `${name} exists`);
-      assert.is(derives, false);
-    } finally {
-      workers.Worker = derive;
-      syncBuiltinESMExports();
     }
+    const args = ['--hub', 'hub-1', '--connection', folder.at('connection.json')];
+    const { code, stderr } = await replacingIn(workers, { Worker }, () => provision(...args));
+    assert.equal([code, derives], [2, false]);
+    assert.match(stderr, `${name} exists`);
     assert.is(readFileSync(folder.at(name), 'utf8'), 'mine');
   });
 }

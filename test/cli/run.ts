@@ -15,6 +15,7 @@ import { nodeCrypto } from 'hub-protocol-judge/internals';
 import * as assert from 'uvu/assert';
 import { main } from '../../cli/src/main.ts';
 import { late, longestWait, soon, until } from '../client/world.ts';
+import { replacing } from '../world/replacing.ts';
 
 /** The program that was built. */
 export const CLI: string = fileURLToPath(new URL('../../cli/dist/cli.js', import.meta.url));
@@ -27,36 +28,24 @@ export interface Run {
 
 /** Runs a command in this process. `input` is what a password is read from; a file named `-` takes a program. */
 export async function run(args: readonly string[], input?: string): Promise<Run> {
-  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
-  if (input !== undefined) {
-    Object.defineProperty(process, 'stdin', { ...stdin, get: () => Readable.from([input]) });
-  }
-  try {
-    const { status: code, stdout, stderr } = await soon(main(args));
-    return { code, stdout, stderr };
-  } finally {
-    Object.defineProperty(process, 'stdin', stdin);
-  }
+  const stdin = input === undefined ? {} : { stdin: Readable.from([input]) };
+  const { status: code, stdout, stderr } = await replacing(process, stdin, () => soon(main(args)));
+  return { code, stdout, stderr };
 }
 
 /** Runs a command in this process, and takes what it prints before its end, too. */
 export async function runHere(args: readonly string[], input = ''): Promise<Run> {
-  const { stdout, stderr } = process;
-  const [out, err] = [stdout.write, stderr.write];
   const printed = ['', ''];
-  const taking = (stream: 0 | 1) => (text: string) => {
-    printed[stream] += text;
-    return true;
-  };
-  Object.assign(stdout, { write: taking(0) });
-  Object.assign(stderr, { write: taking(1) });
-  try {
-    const { code, ...rest } = await run(args, input);
-    return { code, stdout: printed[0] + rest.stdout, stderr: printed[1] + rest.stderr };
-  } finally {
-    Object.assign(stdout, { write: out });
-    Object.assign(stderr, { write: err });
-  }
+  const taking = (stream: 0 | 1) => ({
+    write: (text: string) => {
+      printed[stream] += text;
+      return true;
+    },
+  });
+  const { code, ...rest } = await replacing(process.stdout, taking(0), () =>
+    replacing(process.stderr, taking(1), () => run(args, input)),
+  );
+  return { code, stdout: printed[0] + rest.stdout, stderr: printed[1] + rest.stderr };
 }
 
 const QUICKLY = fileURLToPath(new URL('quickly.cjs', import.meta.url));
@@ -196,14 +185,9 @@ export async function runOnTerminal(
         },
       })
     : stderr;
-  const own = Object.entries({ stdin, stdout, stderr }).map(([name, stream]) => {
-    const before = Object.getOwnPropertyDescriptor(process, name)!;
-    Object.defineProperty(process, name, { ...before, get: () => stream });
-    return [name, before] as const;
-  });
   const shown = type(relay, steps);
   shownOnTerminal = shown;
-  try {
+  return replacing(process, { stdin, stdout, stderr }, async () => {
     const outcome = await soon(main(args));
     stdout.write(outcome.stdout);
     stderr.write(outcome.stderr + END);
@@ -212,11 +196,10 @@ export async function runOnTerminal(
     assertLeft(received);
     const code = outcome.status;
     return isPiped ? { code, stdout: piped, stderr: received } : { code, stdout: received, stderr: '' };
-  } finally {
-    for (const [name, before] of own) Object.defineProperty(process, name, before);
+  }).finally(() => {
     stdin.destroy();
     stderr.destroy();
-  }
+  });
 }
 
 /** Rejects if the program does not end by itself. */

@@ -19,6 +19,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { until } from '../client/world.ts';
+import { replacing } from '../world/replacing.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import { deriveQuickly, Folder, run, runHere, runProgram } from './run.ts';
 
@@ -313,56 +314,51 @@ test('the hub says that a client has other keys, and why it could not store the 
   }
 });
 
-test('the hub says that it could not handle what a client sent', async () => {
+/** Runs the hub in this process. `print` gets each text that it prints, and `body` reads all of them. */
+async function hubHere(
+  print: (text: string) => void,
+  body: (printed: () => string) => Promise<void>,
+): Promise<void> {
   await hub.stop();
-  const { write } = process.stdout;
   let printed = '';
-  process.stdout.write = ((text: string) => {
+  const write = (text: string): boolean => {
     printed += text;
-    if (text.startsWith('heard')) throw new Error('secret');
+    print(text);
     return true;
-  }) as typeof write;
-  const ended = run(['hub', folder.at('hub')]);
-  try {
-    await until(() => printed.includes('Ctrl+C ends the hub.'));
-    assert.is((await run(['ask', identity, 'hello'])).code, 1);
-    assert.match(printed, /"\nended a connection that sent something it could not handle\n$/);
-  } finally {
-    Object.assign(process.stdout, { write });
-    process.emit('SIGINT');
-  }
-  await ended;
+  };
+  await replacing(process.stdout, { write }, async () => {
+    const ended = run(['hub', folder.at('hub')]);
+    await until(() => printed.includes('Ctrl+C ends the hub.\n\n'));
+    await body(() => printed).finally(() => process.emit('SIGINT'));
+    assert.equal(await ended, { code: 0, stdout: '', stderr: '' });
+  });
   await hub.start();
+}
+
+test('the hub says that it could not handle what a client sent', async () => {
+  await hubHere(
+    (text) => assert.not.ok(text.startsWith('heard')),
+    async (printed) => {
+      assert.is((await run(['ask', identity, 'hello'])).code, 1);
+      assert.match(printed(), /"\nended a connection that sent something it could not handle\n$/);
+    },
+  );
 });
 
 test('the hub prints no more than ten refusals in a minute', async () => {
-  await hub.stop();
-  const { write } = process.stdout;
-  const { now } = performance;
-  let printed = '';
-  let passed = 0;
-  process.stdout.write = ((text: string) => {
-    printed += text;
-    return true;
-  }) as typeof write;
-  performance.now = () => now.call(performance) + passed;
-  const ended = run(['hub', folder.at('hub')]);
   const refusal = 'a client could not connect: this hub does not know its access key\n';
-  try {
-    await until(() => printed.includes('Ctrl+C ends the hub.\n\n'));
-    printed = '';
-    for (let i = 0; i < 12; i++) await knock('of-another-hub');
-    assert.is(printed, `${refusal.repeat(10)}for a minute from the first of these, no more are shown\n`);
-    passed = 61_000;
-    await knock('of-another-hub');
-    assert.ok(printed.endsWith(`no more are shown\n${refusal}`), printed);
-  } finally {
-    Object.assign(process.stdout, { write });
-    Object.assign(performance, { now });
-    process.emit('SIGINT');
-  }
-  assert.equal(await ended, { code: 0, stdout: '', stderr: '' });
-  await hub.start();
+  await hubHere(
+    () => {},
+    async (printed) => {
+      const { length } = printed();
+      for (let i = 0; i < 12; i++) await knock('of-another-hub');
+      const said = `${refusal.repeat(10)}for a minute from the first of these, no more are shown\n`;
+      assert.is(printed().slice(length), said);
+      const now = performance.now() + 61_000;
+      await replacing(performance, { now: () => now }, () => knock('of-another-hub'));
+      assert.ok(printed().endsWith(`no more are shown\n${refusal}`), printed());
+    },
+  );
 });
 
 test('ask says that the password is wrong, with the fingerprint that the operator sees', async () => {
@@ -411,22 +407,19 @@ test('a hub listens on port 5679 unless it is told otherwise', async () => {
 });
 
 test('a hub listens for this machine alone, and says which port it cannot listen on, and why', async () => {
-  const { listen } = Server.prototype;
   let given: unknown[] = [];
-  Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+  const listen = function (this: Server, ...args: unknown[]) {
     given = args;
     const denied = Object.assign(new Error('denied'), { code: 'EACCES', syscall: 'listen' });
     queueMicrotask(() => this.emit('error', denied));
     return this;
-  } as typeof listen;
-  try {
-    const { code, stderr } = await run(['hub', NO_FOLDER, '--port', '80']);
-    assert.equal(given, [80, '127.0.0.1']); // for this machine alone
-    const said = 'cannot listen on port 80 (EACCES): choose another with --port';
-    assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`]);
-  } finally {
-    Server.prototype.listen = listen;
-  }
+  };
+  const { code, stderr } = await replacing(Server.prototype, { listen }, () =>
+    run(['hub', NO_FOLDER, '--port', '80']),
+  );
+  assert.equal(given, [80, '127.0.0.1']); // for this machine alone
+  const said = 'cannot listen on port 80 (EACCES): choose another with --port';
+  assert.equal([code, stderr], [2, `hub-protocol: ${said}\n`]);
 });
 
 test('a damaged hub folder is left unchanged, also the one that is taken by default', async () => {

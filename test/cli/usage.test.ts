@@ -11,6 +11,7 @@ import { readAuthority, reasonOf } from '../../cli/src/files.ts';
 import { hiding, hidingInJson } from '../../cli/src/hidden.ts';
 import { shown, shownList } from '../../cli/src/shown.ts';
 import { keyringOf } from '../../cli/src/talk.ts';
+import { replacing } from '../world/replacing.ts';
 import { CLI, Folder, IDENTITY, run, runProgram } from './run.ts';
 
 const NAMES = ['hub', 'ask', 'chat', 'psk', 'provision', 'topics', 'redact', 'doctor', 'explain'];
@@ -258,18 +259,20 @@ test('shows no control character of an argument in an error', async () => {
   assert.not.match(stderr, /[^\P{C}\n]/u);
 });
 
-test('shows of an error that is not its own neither the message nor what that quotes', async () => {
-  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
-  const broken = new Readable({ read: () => broken.destroy(new RangeError('correct horse')) });
-  Object.defineProperty(process, 'stdin', { ...stdin, get: () => broken });
-  try {
-    const { code, stderr } = await run(['psk', '--node-id', 'hub-1']);
-    assert.is(code, 2);
-    assert.match(stderr, /a defect of hub-protocol-cli, please report it: RangeError \n(?: {4}at .*\n){2,}$/);
-    assert.not.match(stderr, 'correct horse');
-  } finally {
-    Object.defineProperty(process, 'stdin', stdin);
-  }
+/** What is said when standard input fails with an error that is not of the commands. */
+async function saidOf(error: Error): Promise<string> {
+  const stdin = new Readable({ read: () => stdin.destroy(error) });
+  const { code, stderr } = await replacing(process, { stdin }, () => run(['psk', '--node-id', 'hub-1']));
+  assert.is(code, 2);
+  assert.not.match(stderr, 'correct horse');
+  return stderr;
+}
+
+test('shows of an error that is not its own neither the message nor what that quotes, and nothing if it has no place', async () => {
+  const error = new RangeError('correct horse');
+  const said = 'a defect of hub-protocol-cli, please report it: RangeError';
+  assert.match(await saidOf(error), new RegExp(`${said} \\n(?: {4}at .*\\n){2,}$`));
+  assert.match(await saidOf(Object.assign(error, { stack: String(error) })), new RegExp(`${said}\\s*$`));
 });
 
 test('exits with the status of the command, as a program', async () => {
@@ -286,19 +289,6 @@ test('ends without a word when the reader of its output has left, such as head',
   child.stderr.on('data', (data) => (stderr += data));
   await once(child, 'close');
   assert.is(stderr, '');
-});
-
-test('adds nothing to an error that is not its own and has no place', async () => {
-  const stdin = Object.getOwnPropertyDescriptor(process, 'stdin')!;
-  const error = new RangeError('correct horse');
-  error.stack = 'RangeError: correct horse';
-  const broken = new Readable({ read: () => broken.destroy(error) });
-  Object.defineProperty(process, 'stdin', { ...stdin, get: () => broken });
-  try {
-    assert.match((await run(['psk', '--node-id', 'hub-1'])).stderr, /report it: RangeError\s*$/);
-  } finally {
-    Object.defineProperty(process, 'stdin', stdin);
-  }
 });
 
 test('says of each error of the system what to do, and quotes none', () => {
@@ -375,13 +365,10 @@ test('trusts the authority that was given, or else the one of a hub of the same 
   assert.is(readAuthority(undefined, identity), ofHub);
   assert.is(readAuthority(given, identity), `${other}\n${ofHub}`);
   assert.is(readAuthority(undefined, folder.at('identity')), undefined);
-  const { getuid } = process;
-  Object.assign(process, { getuid: () => getuid!() + 1 });
-  try {
-    assert.is(readAuthority(undefined, identity), undefined);
-  } finally {
-    Object.assign(process, { getuid });
-  }
+  const stranger = process.getuid!() + 1;
+  replacing(process, { getuid: () => stranger }, () =>
+    assert.is(readAuthority(undefined, identity), undefined),
+  );
 });
 
 test('reads an authority as DER, or as PEM with a comment in any encoding', async () => {

@@ -17,6 +17,7 @@ import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/b
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { sentenceFor } from '../../client/dist/advice.js';
+import { replacing } from '../world/replacing.ts';
 import { soon, until } from './world.ts';
 
 const { deriveInWorker } = await import(
@@ -85,18 +86,6 @@ class HubSocket {
   }
 }
 
-/** Replaces a global while a function runs. */
-async function withGlobal<T>(name: string, value: unknown, run: () => Promise<T>): Promise<T> {
-  const before = Object.getOwnPropertyDescriptor(globalThis, name);
-  Object.defineProperty(globalThis, name, { value, configurable: true });
-  try {
-    return await run();
-  } finally {
-    if (before === undefined) delete (globalThis as Record<string, unknown>)[name];
-    else Object.defineProperty(globalThis, name, before);
-  }
-}
-
 test('a WebSocket that only reports an error, as when a policy blocks it, ends the connection', async () => {
   class Blocked {
     onerror = (): void => {};
@@ -125,7 +114,7 @@ test('a WebSocket that reports an error after it was open has lost the connectio
 
 /** The code of the error with which the first connection of a page with some kind of WebSocket ends. */
 function endingAt(Socket: new () => object): Promise<string> {
-  return withGlobal('WebSocket', Socket, async () => {
+  return replacing(globalThis, { WebSocket: Socket }, async () => {
     const client = connect({ identity, keyring });
     const closed = new Promise<string>((resolve) =>
       client.on('close', ({ error }) => {
@@ -174,9 +163,9 @@ async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
     assert.is((await client.ask('hello')).reply.text, 'You said: hello');
     await body({ client, socket: sockets[0]!, pings: timers[0]!, codes });
   };
-  await withGlobal('WebSocket', Socket, () =>
-    withGlobal('setInterval', setInterval, () => withGlobal('clearInterval', clearInterval, ask)),
-  ).finally(() => client?.end());
+  await replacing(globalThis, { WebSocket: Socket, setInterval, clearInterval }, ask).finally(() =>
+    client?.end(),
+  );
 }
 
 test('a page names itself to a hub, asks it, pings it each minute, and hangs up if nothing has left its buffer since the last ping', () =>
@@ -239,7 +228,7 @@ test('the worker of a page gets the password and the salt, and its progress and 
     }
   }
   const salt = randomBytes(32);
-  const derived = await withGlobal('Worker', Working, () =>
+  const derived = await replacing(globalThis, { Worker: Working }, () =>
     soon(
       deriveInWorker(
         'correct horse',
@@ -263,7 +252,7 @@ test('a page that needs no PSK any more ends its worker', async () => {
     }
   }
   const stopper = new AbortController();
-  const stopped = withGlobal('Worker', Endless, () => {
+  const stopped = replacing(globalThis, { Worker: Endless }, () => {
     const derived = deriveInWorker('correct horse', randomBytes(32), () => {}, stopper.signal);
     stopper.abort();
     return derived.then(

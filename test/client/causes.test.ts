@@ -44,6 +44,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openSocket } from '../../cli/src/reach.ts';
+import { replacing } from '../world/replacing.ts';
 import { impatient, soon, until } from './world.ts';
 
 // A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
@@ -570,15 +571,10 @@ test('of several addresses, the one that says most counts', () => {
 /** A name with two addresses: one answers after a second, when a packet was sent again, and the other refuses. */
 async function slowName(body: (port: number) => Promise<void>): Promise<void> {
   const port = await fullPort(700);
-  const { lookup } = dns;
   const addresses = ['127.0.0.1', '127.0.0.2'].map((address) => ({ address, family: 4 }));
-  dns.lookup = ((_: string, __: object, found: (error: null, all: object) => void) =>
-    setImmediate(found, null, addresses)) as unknown as typeof lookup;
-  try {
-    await body(port);
-  } finally {
-    dns.lookup = lookup;
-  }
+  const lookup = (_: string, __: object, found: (error: null, all: object) => void): unknown =>
+    setImmediate(found, null, addresses);
+  await replacing(dns, { lookup }, () => body(port));
 }
 
 if (isLinux) {
@@ -632,9 +628,7 @@ test('only the codes of the causes name a cause', () => {
 });
 
 test('the header Retry-After names seconds or a date, and nothing else counts', () => {
-  const { now } = Date;
-  Date.now = () => Date.UTC(2026, 0, 1);
-  try {
+  replacing(Date, { now: () => Date.UTC(2026, 0, 1) }, () => {
     for (const [header, pause] of [
       ['120', 120_000],
       [' 7 ', 7000],
@@ -649,9 +643,7 @@ test('the header Retry-After names seconds or a date, and nothing else counts', 
     ] as const) {
       assert.is(readRetryAfter(header), pause, header);
     }
-  } finally {
-    Date.now = now;
-  }
+  });
 });
 
 test('the place of a URL is its host and its port, without what is secret', () => {

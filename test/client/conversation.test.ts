@@ -7,6 +7,7 @@ import type { Client } from '../../client/dist/client.js';
 import { Conversation } from '../../client/dist/conversation.js';
 import type { ClientEvent, ConnectOptions } from '../../client/dist/options.js';
 import { PASSWORD } from '../world/keys.ts';
+import { replacing } from '../world/replacing.ts';
 import { endWorlds, newWorld, started, until, type World } from './world.ts';
 
 test.after.each(endWorlds);
@@ -159,9 +160,7 @@ test('no state of a long message is kept', async () => {
 });
 
 test('a state is kept of a message of 64 KiB, and its wait for an answer until the moment at which it expires', () => {
-  const { now } = Date;
-  Date.now = () => 1_795_649_873_000;
-  try {
+  replacing(Date, { now: () => 1_795_649_873_000 }, () => {
     for (const [length, expires_at, expected] of [
       [65_536, 1_795_649_874, ['response_mode', 'active_skills']],
       [65_536, 1_795_649_873, ['active_skills']],
@@ -176,9 +175,7 @@ test('a state is kept of a message of 64 KiB, and its wait for an answer until t
       conversation.returnState({ payload: { context: { session } } });
       assert.equal(Object.keys(session), ['session_id', ...expected]);
     }
-  } finally {
-    Date.now = now;
-  }
+  });
 });
 
 test('no disclosure is shown while there is no conversation', async () => {

@@ -1,5 +1,4 @@
 /** Derivations of the PSK: one at a time, since each takes 64 MiB, none that nobody needs, and in a worker. */
-import { syncBuiltinESMExports } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import workers from 'node:worker_threads';
 import { build } from 'esbuild';
@@ -12,6 +11,7 @@ import { deriveInWorker } from '../../client/dist/derive-on-node.js';
 import type { Derive } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
 import { PASSWORD } from '../world/keys.ts';
+import { replacing } from '../world/replacing.ts';
 import { hex, readVectors, toHex } from '../world/vectors.ts';
 import { endWorlds, HUB_STATIC, newWorld, PSK, soon, until } from './world.ts';
 
@@ -171,20 +171,18 @@ test('the worker on Node.js ends when its derivation is stopped', async () => {
 test('a derivation on Node.js is over when its worker has ended, with its memory', async () => {
   const { terminate } = Worker.prototype;
   let hasEnded = false;
-  Worker.prototype.terminate = async function (this: InstanceType<typeof Worker>) {
+  const noting = async function (this: InstanceType<typeof Worker>) {
     this.once('exit', () => {
       hasEnded = true;
     });
     return terminate.call(this);
   };
   const stopper = new AbortController();
-  try {
+  await replacing(Worker.prototype, { terminate: noting }, async () => {
     const derived = deriveInWorker(PASSWORD, randomBytes(32), () => stopper.abort(), stopper.signal);
     await soon(derived.catch(() => {}));
-    assert.ok(hasEnded);
-  } finally {
-    Worker.prototype.terminate = terminate;
-  }
+  });
+  assert.ok(hasEnded);
 });
 
 test('the worker on Node.js passes on what went wrong in it', async () => {
@@ -196,28 +194,21 @@ test('the worker on Node.js passes on what went wrong in it', async () => {
 });
 
 test('a page passes on what went wrong in its worker, or names its file if it did not load', async () => {
-  const { Worker } = globalThis as { Worker?: unknown };
   const messageFor = async (message: string): Promise<string> => {
     class Failing {
       onerror = (_: { message: string }): void => {};
       postMessage = (): void => this.onerror({ message });
       terminate(): void {}
     }
-    Object.assign(globalThis, { Worker: Failing });
-    return deriveInPage('correct horse', new Uint8Array(32), () => {}, new AbortController().signal).then(
-      () => 'derived',
-      (error) => error.message,
+    return replacing(globalThis, { Worker: Failing }, () =>
+      deriveInPage('correct horse', new Uint8Array(32), () => {}, new AbortController().signal).then(
+        () => 'derived',
+        (error) => error.message,
+      ),
     );
   };
-  try {
-    assert.is(await messageFor('no memory'), 'no memory');
-    assert.match(
-      await messageFor(''),
-      /^the browser cannot load derive-worker-in-browser\.js: .*worker-src$/,
-    );
-  } finally {
-    Object.assign(globalThis, { Worker });
-  }
+  assert.is(await messageFor('no memory'), 'no memory');
+  assert.match(await messageFor(''), /^the browser cannot load derive-worker-in-browser\.js: .*worker-src$/);
 });
 
 test('the worker on Node.js computes nothing if its derivation is stopped at once', async () => {
@@ -250,18 +241,12 @@ async function assertDerives(least: number): Promise<void> {
 test('reports the progress of a worker, and lets timers fire', () => assertDerives(isNative ? 1 : 10));
 
 test('the same where no worker can be made', async () => {
-  workers.Worker = class {
+  class Missing {
     constructor() {
       throw new Error('a bundler has left out the file');
     }
-  } as never;
-  syncBuiltinESMExports();
-  try {
-    await assertDerives(10);
-  } finally {
-    workers.Worker = Worker;
-    syncBuiltinESMExports();
   }
+  await replacing(workers, { Worker: Missing }, () => assertDerives(10));
 });
 
 test('the worker of a page tells its progress, and then the PSK', async () => {
@@ -269,13 +254,10 @@ test('the worker of a page tells its progress, and then the PSK', async () => {
   const self: { onmessage?: (event: object) => void; postMessage(message: (typeof told)[0]): void } = {
     postMessage: (message) => told.push(message),
   };
-  Object.assign(globalThis, { self });
-  try {
+  await replacing(globalThis, { self }, async () => {
     await import(`${new URL('../../client/dist/derive-worker-in-browser.js', import.meta.url)}`);
     self.onmessage!({ data: { password, salt: hex(salt) } });
-  } finally {
-    Reflect.deleteProperty(globalThis, 'self');
-  }
+  });
   const last = told.at(-1)!;
   assert.equal([last.progress, toHex(last.psk!)], [1, psk]);
   assert.ok(told.length > 10 && told.slice(0, -1).every(({ psk }) => psk === undefined));

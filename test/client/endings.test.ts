@@ -15,9 +15,9 @@ import {
   PSK,
   soon,
   started,
-  Timers,
   until,
   type World,
+  watchingTimers,
 } from './world.ts';
 
 test.after.each(endWorlds);
@@ -338,17 +338,13 @@ test('end in the listener of any trace is final', async () => {
 test('end clears the timer of a client that waits for its hub', async () => {
   const world = newWorld();
   world.isSilent = true;
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     const client = world.start();
     await until(() => world.dials === 1);
     assert.equal(timers.running, ['client']);
     client.end();
     assert.equal(timers.running, []);
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('end in the listener of end does nothing more', async () => {

@@ -10,7 +10,8 @@ import { type Client, connect } from 'hub-protocol-client/https';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { PASSWORD, DERIVED as PSK } from '../world/keys.ts';
-import { impatient, longestWait, soon, turnsOf, until } from './world.ts';
+import { replacing } from '../world/replacing.ts';
+import { impatient, longestWait, soon, type TimerSetter, turnsOf, until, withTimers } from './world.ts';
 
 const STATIC_KEY = randomBytes(32);
 
@@ -237,7 +238,7 @@ test('sends a message without waiting for the next poll, and leaves no timer beh
   const port = await serve((path, fields) => (path === 'elsewhere' ? {} : hub.answer(path, fields)));
   const client = dial(port);
   await client.ask('hello');
-  const { setTimeout, clearTimeout } = globalThis;
+  const { setTimeout, clearTimeout: clearOwn } = globalThis;
   const endless = new Set<unknown>();
   const withoutPauses = (run: () => void, wait: number): unknown => {
     if (wait > 1000) return setTimeout(run, wait); // the client's own timers are longer
@@ -245,11 +246,10 @@ test('sends a message without waiting for the next poll, and leaves no timer beh
     endless.add(timer);
     return timer;
   };
-  const clear = (timer: Parameters<typeof clearTimeout>[0]): void => {
-    if (!endless.delete(timer)) clearTimeout(timer);
+  const clearTimeout = (timer: NodeJS.Timeout): void => {
+    if (!endless.delete(timer)) clearOwn(timer);
   };
-  Object.assign(globalThis, { setTimeout: withoutPauses, clearTimeout: clear });
-  try {
+  await replacing(globalThis, { setTimeout: withoutPauses, clearTimeout }, async () => {
     const began = performance.now();
     while (endless.size === 0 && performance.now() - began < longestWait()) await roundTrips(port);
     const { length } = hub.heard;
@@ -258,9 +258,7 @@ test('sends a message without waiting for the next poll, and leaves no timer beh
     assert.is(hub.heard.length, length + 1);
     client.end();
     assert.is(endless.size, 0);
-  } finally {
-    Object.assign(globalThis, { setTimeout, clearTimeout });
-  }
+  });
 });
 
 for (const path of ['', '/', '/hub', '/hub/']) {
@@ -278,19 +276,15 @@ for (const path of ['', '/', '/hub', '/hub/']) {
 /** The pauses between polls, in milliseconds, none of which is waited for. */
 async function pausesOf(port: number, count: number): Promise<number[]> {
   const pauses: number[] = [];
-  const { setTimeout } = globalThis;
-  const hurried = (run: () => void, wait = 0): unknown => {
+  const hurried: TimerSetter = (run, wait = 0, original) => {
     if (wait <= 5000) pauses.push(wait); // the client's own timers are longer
-    return setTimeout(run, wait <= 5000 ? 0 : wait);
+    return original(run, wait <= 5000 ? 0 : wait);
   };
-  Object.assign(globalThis, { setTimeout: hurried });
-  const client = dial(port);
-  try {
+  await withTimers(hurried, async () => {
+    const client = dial(port);
     await until(() => pauses.length >= count);
-  } finally {
     client.end();
-    Object.assign(globalThis, { setTimeout });
-  }
+  });
   return pauses.slice(0, count);
 }
 
@@ -313,20 +307,16 @@ test('starts with the shortest pause again after a message was sent', async () =
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
   await client.ask('hello');
   const pauses: number[] = [];
-  const { setTimeout } = globalThis;
-  const watched = (run: () => void, wait = 0): unknown => {
+  const watched: TimerSetter = (run, wait = 0, original) => {
     if (wait <= 1000) pauses.push(wait);
-    return setTimeout(run, wait);
+    return original(run, wait);
   };
-  Object.assign(globalThis, { setTimeout: watched });
-  try {
+  await withTimers(watched, async () => {
     await until(() => pauses.includes(400));
     client.send({ msg_type: 'ping', payload: {} });
     pauses.length = 0;
     await until(() => pauses.length >= 2);
-  } finally {
-    Object.assign(globalThis, { setTimeout });
-  }
+  });
   assert.equal(pauses.slice(0, 2), [50, 100]);
 });
 
@@ -379,22 +369,18 @@ test('says that a hub is not available, and waits as long as it asks, also after
 test('pauses only when there is nothing to send, and not before it says goodbye', async () => {
   const hub = new Hub();
   const client = dial(await serve((path, fields) => hub.answer(path, fields)));
-  const { setTimeout } = globalThis;
-  const watched = (run: () => void, wait = 0): unknown => {
+  const watched: TimerSetter = (run, wait, original) => {
     if (wait === 50) hub.requests.push('pause');
-    return setTimeout(run, wait);
+    return original(run, wait);
   };
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'message') client.end();
   });
-  Object.assign(globalThis, { setTimeout: watched });
-  try {
+  await withTimers(watched, async () => {
     const asked = client.ask('hello');
     await until(() => hub.requests.length > 2 && hub.requests.at(-1) === 'disconnect');
     assert.is((await asked).ending, 'closed');
-  } finally {
-    Object.assign(globalThis, { setTimeout });
-  }
+  });
   assert.equal(hub.requests, [
     ...['disconnect', 'connect', 'get_messages', 'pause'], // until the PSK is there
     ...['send_message', 'get_messages', 'send_message', 'send_message', 'send_message'],
@@ -414,20 +400,18 @@ test('the connection to the server gathers no listeners with its requests', asyn
 });
 
 test('keeps no response until the time limit of its request is over', async () => {
-  const { timeout } = AbortSignal;
+  const original = AbortSignal.timeout;
   const signals: AbortSignal[] = [];
-  AbortSignal.timeout = (time) => {
-    const signal = timeout.call(AbortSignal, time);
+  const timeout = (time: number): AbortSignal => {
+    const signal = original.call(AbortSignal, time);
     signals.push(signal);
     return signal;
   };
-  try {
+  await replacing(AbortSignal, { timeout }, async () => {
     const hub = new Hub();
     const client = dial(await serve((path, fields) => hub.answer(path, fields)));
     for (let i = 0; i < 3; i++) await client.ask('hello');
-  } finally {
-    AbortSignal.timeout = timeout;
-  }
+  });
   const listeners = signals.slice(0, -1).flatMap((signal) => getEventListeners(signal, 'abort'));
   assert.equal([signals.length > 6, listeners], [true, []]);
 });

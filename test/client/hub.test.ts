@@ -24,7 +24,7 @@ import { createKeyring, type JsonObject, type LocalError, parseJson } from '../.
 import { ConnectionPolicy } from '../../src/parts.ts';
 import { Device } from '../world/device.ts';
 import { ODD_TARGETS, requested } from '../world/hostile.ts';
-import { soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
+import { soon, type TimerSetter, Timers, until, watchingTimers, withTimers } from './world.ts';
 
 const test = suite('hub-protocol-client/hub');
 const psk = randomBytes(32);
@@ -1319,9 +1319,7 @@ for (const [what, secure] of [
 }
 
 test('a hub waits two minutes for a handshake and pings each half a minute, or as its options say', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     const other = await start({ handshakeTimeout: 70_000, pingEvery: 7000 });
     const times: number[][] = [];
     for (const url of [hub.url, other.url]) {
@@ -1334,25 +1332,19 @@ test('a hub waits two minutes for a handshake and pings each half a minute, or a
       [120_000, 30_000],
       [70_000, 7000],
     ]);
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 for (const state of ['ready', 'awaiting-message-1'] as const) {
   test(`a connection that has ended in the state ${state} leaves no timer behind`, async () => {
-    const timers = new Timers();
-    timers.watch();
-    try {
+    await watchingTimers(async (timers) => {
       const client = dial('kiosk-7', state === 'ready' ? undefined : new Promise(() => {}));
       const { socket } = client;
       await until(() => socket.readyState === 1 && [...hub.connections].some((one) => one.state === state));
       assert.ok(timers.running.includes('hub-connection'));
       socket.terminate();
       await timers.areOver();
-    } finally {
-      timers.leave();
-    }
+    });
   });
 }
 

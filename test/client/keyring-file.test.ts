@@ -18,7 +18,6 @@ import fs, {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +27,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { replaceFile, writeFileAtomically } from '../../client/dist/atomic-file.js';
 import { KeyringFile } from '../../client/dist/keyring-file.js';
+import { replacing as replacingIn } from '../world/replacing.ts';
 
 const ACCESS_KEY = 'kiosk-7';
 const KILLS = Number(process.env.KILLS ?? 10);
@@ -82,19 +82,7 @@ function printed(program: ChildProcess): Promise<string[]> {
 }
 
 /** Runs `body` with other functions in the place of some of node:fs. */
-function replacing(others: Partial<typeof fs>, body: () => void): void {
-  const originals = Object.fromEntries(
-    Object.keys(others).map((name) => [name, fs[name as keyof typeof fs]]),
-  );
-  Object.assign(fs, others);
-  syncBuiltinESMExports();
-  try {
-    body();
-  } finally {
-    Object.assign(fs, originals);
-    syncBuiltinESMExports();
-  }
-}
+const replacing = (others: Partial<typeof fs>, body: () => void): void => replacingIn(fs, others, body);
 
 test('the old keyring survives a disk that fills up during a write', () => {
   const path = newPath();
@@ -194,20 +182,14 @@ test('each keyring is on the disk before it gets its name', () => {
 
 test('does not write to a file that somebody has put in the place of a draft', () => {
   const path = newPath();
-  const { randomBytes } = nodeCrypto;
   const draft = join(path, '..', `.hub-protocol-${'00'.repeat(8)}.tmp`);
   writeFileSync(draft, 'before', { mode: 0o600 });
   const watched = openSync(draft, 'r');
-  Object.assign(nodeCrypto, { randomBytes: (length: number) => Buffer.alloc(length) });
-  syncBuiltinESMExports();
-  try {
-    assert.throws(() => writeFileAtomically(path, 'secret', true), /EEXIST/);
-    assert.is(readFileSync(watched, 'utf8'), 'before');
-  } finally {
-    closeSync(watched);
-    Object.assign(nodeCrypto, { randomBytes });
-    syncBuiltinESMExports();
-  }
+  replacingIn(nodeCrypto, { randomBytes: (length: number) => Buffer.alloc(length) }, () =>
+    assert.throws(() => writeFileAtomically(path, 'secret', true), /EEXIST/),
+  );
+  assert.is(readFileSync(watched, 'utf8'), 'before');
+  closeSync(watched);
 });
 
 test('a disk with one free block keeps the old keyring, and the writer fails', () => {
@@ -305,19 +287,12 @@ test('the lock of a program that was killed passes to the next one after a secon
   mkdirSync(lockOf(path));
   const draft = join(lockOf(path), 'keyring.json.draft-abcdef');
   writeFileSync(draft, 'secret');
-  const { wait } = Atomics;
   let waited = 0;
-  Object.assign(Atomics, {
-    wait(_array: Int32Array, _index: number, _value: number, ms: number) {
-      assert.ok(existsSync(draft));
-      waited += ms;
-    },
-  });
-  try {
-    file.update(pin('hub-1'));
-  } finally {
-    Object.assign(Atomics, { wait });
-  }
+  const wait = (_array: Int32Array, _index: number, _value: number, ms: number): void => {
+    assert.ok(existsSync(draft));
+    waited += ms;
+  };
+  replacingIn(Atomics, { wait }, () => file.update(pin('hub-1')));
   assert.is(waited, 990);
   assert.equal(nodeIds(path), ['hub-1']);
   assert.equal(readdirSync(join(path, '..')), ['keyring.json']);
@@ -370,13 +345,11 @@ test('waits for a lock whose system says EEXIST of a folder that is not empty', 
     renameSync(from, to);
   };
   const waits: unknown[] = [];
-  const { wait } = Atomics;
-  Atomics.wait = ((...given: Parameters<typeof wait>) => waits.push(wait(...given))) as never;
-  try {
-    replacing({ renameSync: rename as typeof renameSync }, () => file.update(pin('hub-1')));
-  } finally {
-    Atomics.wait = wait;
-  }
+  const original = Atomics.wait;
+  const wait = (...given: Parameters<typeof original>): number => waits.push(original(...given));
+  replacingIn(Atomics, { wait }, () =>
+    replacing({ renameSync: rename as typeof renameSync }, () => file.update(pin('hub-1'))),
+  );
   assert.equal([nodeIds(path), waits], [['hub-1'], ['timed-out', 'timed-out']]);
 });
 

@@ -9,7 +9,16 @@ import mqtt, { ErrorWithSubackPacket } from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
-import { impatient, onRefresh, soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
+import {
+  impatient,
+  onRefresh,
+  soon,
+  type TimerSetter,
+  Timers,
+  until,
+  watchingTimers,
+  withTimers,
+} from './world.ts';
 
 const test = suite('hub-protocol-client/hub/mqtt');
 const BASE = 'hivemind/hub-1';
@@ -277,10 +286,8 @@ test('trusts the authority that ca names, and no other', async () => {
 });
 
 test('a hub forgets a silent client after the time of its option idle', async () => {
-  const timers = new Timers();
   await soon(hub.stop());
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     hub = await start({ idle: 7000 });
     timers.forget(); // of the start
     const device = await mqtt.connectAsync(broker.url, { username: 'kiosk-8', password: 'secret' });
@@ -288,9 +295,7 @@ test('a hub forgets a silent client after the time of its option idle', async ()
     await until(() => hub.connections.size === 1);
     assert.equal([timers.times('mqtt-hub'), timers.times('hub-connection')], [[7000], [120_000]]);
     await device.endAsync();
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('closing a connection that has ended does not end the next one of the same client', async () => {
@@ -367,9 +372,7 @@ test('a hub waits for a second before it connects again if its options do not sa
 });
 
 test('a hub that was stopped while its broker is away does not connect again', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     await soon(hub.stop());
     hub = await start({ reconnectAfter: 60_000 });
     broker.drop();
@@ -377,9 +380,7 @@ test('a hub that was stopped while its broker is away does not connect again', a
     assert.equal(timers.running, ['mqtt-hub']);
     await soon(hub.stop());
     assert.equal([timers.running, lost], [[], 1]);
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('a hub that is stopped while it connects again leaves the broker', async () => {
@@ -393,9 +394,7 @@ test('a hub that is stopped while it connects again leaves the broker', async ()
 });
 
 test('a hub whose topics are refused when it connects again waits with one timer, and comes back', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     broker.grants = false;
     broker.drop();
     await until(() => {
@@ -406,23 +405,17 @@ test('a hub whose topics are refused when it connects again waits with one timer
     broker.grants = true;
     await isBack;
     assert.is((await connectAs('kiosk-7').ask('hello')).reply.text, 'heard hello');
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('a hub that has stopped leaves no timer behind', async () => {
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     await connectAs('kiosk-7').ask('hello');
     assert.ok(timers.running.includes('mqtt-hub'));
     for (const client of opened) client.end();
     await soon(hub.stop());
     await timers.areOver();
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('who may publish as a client ends its session, and once that stops the client is back, and nobody else notices', async () => {

@@ -10,7 +10,7 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { limitPackets } from '../../client/dist/limit-packets.js';
-import { soon, Timers, turnsOf, until } from './world.ts';
+import { soon, Timers, turnsOf, until, watchingTimers } from './world.ts';
 
 const MIB = 1024 * 1024;
 const ACCEPTED = Buffer.from([0x20, 2, 0, 0]);
@@ -340,16 +340,12 @@ async function unacknowledged(options: Partial<MqttHubOptions> = {}): Promise<Mq
 
 test('a hub that stops leaves after a second a broker that acknowledges nothing', async () => {
   const hub = await unacknowledged();
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     const gone = once(sockets[0]!, 'close');
     await soon(hub.stop());
     await soon(gone);
     assert.equal([timers.times('mqtt-hub'), hub.connections.size], [[1000], 0]);
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 test('a hub stops at once when it has lost a broker that has acknowledged nothing', async () => {

@@ -4,7 +4,7 @@ import type { JsonObject } from 'hub-protocol';
 import type { AskError, AskEvent, Client, ConnectOptions } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { endWorlds, newWorld, soon, started, Timers, until, type World } from './world.ts';
+import { endWorlds, newWorld, soon, started, until, type World, watchingTimers } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -503,9 +503,7 @@ test('questions that are wrong are refused', async () => {
 test('a query waits for a minute, a cascade for ten seconds, and neither keeps its timer', async () => {
   const { client, ready } = start();
   await ready();
-  const timers = new Timers();
-  timers.watch();
-  try {
+  await watchingTimers(async (timers) => {
     for (const [ask, time] of [
       [() => client.query('hello'), 60_000],
       [() => client.cascade('hello'), 10_000],
@@ -521,9 +519,7 @@ test('a query waits for a minute, a cascade for ten seconds, and neither keeps i
       client.resume();
       await ready();
     }
-  } finally {
-    timers.leave();
-  }
+  });
 });
 
 for (const when of ['before', 'just before', 'while'] as const) {

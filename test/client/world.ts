@@ -15,6 +15,7 @@ import { Client } from '../../client/dist/client.js';
 import type { ClientEvent, ConnectOptions, KeyringStore } from '../../client/dist/options.js';
 import type { Platform } from '../../client/dist/platform.js';
 import { DERIVED, PASSWORD } from '../world/keys.ts';
+import { replacing } from '../world/replacing.ts';
 
 export { DERIVED as PSK };
 export const HUB_STATIC: Uint8Array = randomBytes(32);
@@ -275,13 +276,9 @@ export type TimerSetter = (
 /** Runs `body` while `set` sets the timers of this process. */
 export async function withTimers<T>(set: TimerSetter, body: () => Promise<T>): Promise<T> {
   const { setTimeout: original } = globalThis;
-  globalThis.setTimeout = ((run: (...given: unknown[]) => void, time?: number, ...given: unknown[]) =>
-    set(() => run(...given), time, original)) as typeof setTimeout;
-  try {
-    return await body();
-  } finally {
-    globalThis.setTimeout = original;
-  }
+  const other = (run: (...given: unknown[]) => void, time?: number, ...given: unknown[]): NodeJS.Timeout =>
+    set(() => run(...given), time, original);
+  return replacing(globalThis, { setTimeout: other }, body);
 }
 
 /** Counts how often a timer begins again. */
@@ -411,5 +408,16 @@ export class Timers {
     await until(() => this.running.length === 0).catch(() => {
       throw new Error(`timers are left of ${this.running}`);
     });
+  }
+}
+
+/** Watches the timers that are set while `body` runs. */
+export async function watchingTimers(body: (timers: Timers) => Promise<void>): Promise<void> {
+  const timers = new Timers();
+  timers.watch();
+  try {
+    await body(timers);
+  } finally {
+    timers.leave();
   }
 }
