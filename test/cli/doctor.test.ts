@@ -15,7 +15,6 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 import { HubSession, type HubSessionEvent, readAuthorization } from 'hub-protocol';
-import { Assistant } from 'hub-protocol-client/assistant';
 import { type HubClient, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import {
   createKeyring,
@@ -35,6 +34,7 @@ import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
 import { verify } from '../../cli/src/reach.ts';
 import { until, watchingTimers, withTimers } from '../client/world.ts';
+import { AnyHub } from '../world/hub.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
 import { replacing } from '../world/replacing.ts';
 import {
@@ -809,38 +809,12 @@ test('says which clock is wrong when a certificate is not valid now', async () =
 
 /** The path of an identity for a hub over HTTPS, which waits before it answers a new connection, in milliseconds. */
 async function hubOverHttps(wait = 0): Promise<string> {
-  const messages: string[] = [];
-  const bytes: string[] = [];
-  let session: HubSession | undefined;
-  let assistant: Assistant | undefined;
-  const keep = (data: string | Uint8Array): unknown =>
-    typeof data === 'string' ? messages.push(data) : bytes.push(Buffer.from(data).toString('base64'));
-  const carryOut = (events: HubSessionEvent[]): void => {
-    for (const event of events) {
-      if (event.type === 'transmit') keep(event.data);
-      assistant!.handle(event).forEach(keep);
-    }
-  };
-  const server = createHttpsServer(localhost, async (request, response) => {
-    let body = '';
-    for await (const part of request) body += part;
-    const fields = new URLSearchParams(body);
-    const path = new URL(request.url!, 'http://hub').pathname;
-    let answer: object = { status: 'done' };
-    if (path === '/connect') {
-      session = new HubSession({ crypto, randomBytes, nodeId: 'hub-1', staticKey: HUB_KEY, psk: PSK });
-      assistant = new Assistant(session);
-      carryOut(session.start());
-      await pause(wait);
-    } else if (path === '/send_message') {
-      const message = fields.get('message')!;
-      carryOut(session!.receive(fields.get('binary') === '1' ? Buffer.from(message, 'base64') : message));
-    } else if (path === '/get_messages') answer = { messages: messages.splice(0) };
-    else if (path === '/get_binary_messages') answer = { b64_messages: bytes.splice(0) };
-    response.end(JSON.stringify(answer));
-  });
-  const url = `https://localhost:${await listen(server)}`;
-  return there({ https: url, wss: 'wss://localhost:1' }, { protocols: { https: true } });
+  const hub = await AnyHub.start(localhost);
+  closers.push(() => hub.stop());
+  hub.psk = PSK;
+  hub.behaviour = { answer: async (path) => (path === 'connect' ? pause(wait, undefined) : undefined) };
+  const https = `https://localhost:${hub.port}`;
+  return there({ https, wss: 'wss://localhost:1' }, { protocols: { https: true } });
 }
 
 test('waits for a hub over HTTPS as long as --timeout says', async () => {

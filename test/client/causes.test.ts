@@ -20,7 +20,7 @@ import {
   SubjectAlternativeNameExtension,
   X509CertificateGenerator,
 } from '@peculiar/x509';
-import { createKeyring, type Identity, type Keyring, parseIdentity } from 'hub-protocol';
+import { createKeyring, type Identity, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
@@ -44,6 +44,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket, WebSocketServer } from 'ws';
 import { openSocket } from '../../cli/src/reach.ts';
+import { inMemory } from '../world/hub.ts';
 import { replacing } from '../world/replacing.ts';
 import { impatient, soon, until } from './world.ts';
 
@@ -201,13 +202,7 @@ const SILENCE = 2100;
 const PATIENCE = 60 * SECOND;
 
 function options(identity: Identity, ca?: string, wait = PATIENCE): NodeOptions {
-  let stored: Keyring = createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32), crypto });
-  const keyring = {
-    load: () => stored,
-    update(change: (keyring: Keyring) => Keyring) {
-      stored = change(stored);
-    },
-  };
+  const keyring = inMemory(createKeyring({ accessKey: ACCESS_KEY, staticKey: randomBytes(32), crypto }));
   const derive = async (): Promise<Uint8Array> => psk;
   const policy = { basePause: 5, maxPause: 5, deadlines: { 'awaiting-hello': wait } };
   return { identity, keyring, derive, allowPlaintext: true, policy, socket: { ca } };

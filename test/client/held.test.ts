@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { createKeyring, type JsonObject, type Keyring } from 'hub-protocol';
+import { createKeyring, type JsonObject } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Client, connect as overWebSocket } from 'hub-protocol-client';
 import { connect as inPage } from 'hub-protocol-client/browser';
@@ -19,8 +19,8 @@ import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { limitPackets } from '../../client/dist/limit-packets.js';
 import { ClientSession } from '../../src/parts.ts';
+import { AnyHub, inMemory } from '../world/hub.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
-import { AnyHub } from './any-hub.ts';
 import { PSK, soon, until } from './world.ts';
 
 const test = suite('what is held');
@@ -118,16 +118,10 @@ for (const [transport, [connect, names]] of Object.entries(TRANSPORTS)) {
       test(`a client over ${transport} with ${mebibytes} MiB holds no more of: ${name}`, async () => {
         const hub = await AnyHub.start();
         hub.behaviour = { isMute: true };
-        let keyring: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
         const maxMemory = mebibytes * MIB;
         const client = connect({
           ...{ identity: hub.identity(), allowPlaintext: true, maxMemory, derive: async () => PSK },
-          keyring: {
-            load: () => keyring,
-            update(change) {
-              keyring = change(keyring);
-            },
-          },
+          keyring: inMemory(),
         });
         try {
           await soon(new Promise<void>((resolve) => client.once('connect', () => resolve())));

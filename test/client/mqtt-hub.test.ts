@@ -1,5 +1,5 @@
 /** hub-protocol-client/hub/mqtt, with a broker in this process. test/mqtt has more, with mosquitto. */
-import { createKeyring, type Keyring, parseIdentity, storePsk } from 'hub-protocol';
+import { createKeyring, parseIdentity, storePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import type { HubClient } from 'hub-protocol-client/hub';
@@ -8,6 +8,7 @@ import { type Client, connect } from 'hub-protocol-client/mqtt';
 import mqtt, { ErrorWithSubackPacket } from 'mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { inMemory } from '../world/hub.ts';
 import { type Broker, startBroker } from '../world/mqtt-broker.ts';
 import {
   impatient,
@@ -75,7 +76,6 @@ test.after.each(async () => {
 
 function connectAs(accessKey: string): Client {
   const fresh = createKeyring({ accessKey, staticKey: keys.get(accessKey) ?? randomBytes(32), crypto });
-  let keyring: Keyring = storePsk(fresh, 'hub-1', PSK, { isProvisioned: true });
   const client = connect({
     identity: parseIdentity({
       access_key: accessKey,
@@ -88,12 +88,7 @@ function connectAs(accessKey: string): Client {
         topic_prefix: `${BASE}/${accessKey}`,
       },
     }),
-    keyring: {
-      load: () => keyring,
-      update(change) {
-        keyring = change(keyring);
-      },
-    },
+    keyring: inMemory(storePsk(fresh, 'hub-1', PSK, { isProvisioned: true })),
     allowPlaintext: true,
     plays: true, // it sends nothing by itself
   });

@@ -2,14 +2,15 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
-import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
+import { parseIdentity } from 'hub-protocol';
+import { randomBytes } from 'hub-protocol/node';
 import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
 import { limitPackets } from '../../client/dist/limit-packets.js';
+import { inMemory } from '../world/hub.ts';
 import { soon, Timers, turnsOf, until, watchingTimers } from './world.ts';
 
 const MIB = 1024 * 1024;
@@ -92,13 +93,8 @@ function dial(endpoint: string, options: Pick<NodeOptions, 'socket' | 'pingEvery
     password: 'correct horse',
     mqtt: { endpoint, username: 'kiosk-7', password: 'secret', topic_prefix: 'hivemind/hub-1' },
   });
-  let stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
-  const update = (change: (keyring: Keyring) => Keyring): void => {
-    stored = change(stored);
-  };
-  const keyring = { load: () => stored, update };
   const derive = async (): Promise<Uint8Array> => randomBytes(32);
-  const client = connect({ identity, keyring, allowPlaintext: true, derive, ...options });
+  const client = connect({ identity, keyring: inMemory(), allowPlaintext: true, derive, ...options });
   clients.push(client);
   return client;
 }

@@ -11,6 +11,7 @@ import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { inMemory } from '../world/hub.ts';
 import { soon } from './world.ts';
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
@@ -18,15 +19,9 @@ const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lob
 /** How the first connection of a client ends that trusts pinned hubs only: `ready`, or the code of an error. */
 function outcome(url: string, stored: Keyring): Promise<string> {
   const ended = new Promise<string>((resolve) => {
-    let keyring = stored;
     const client = connect({
       identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss: url } }),
-      keyring: {
-        load: () => keyring,
-        update(change) {
-          keyring = change(keyring);
-        },
-      },
+      keyring: inMemory(stored),
       session: { trust: 'pinned-only' },
       allowPlaintext: true,
     });
@@ -61,11 +56,10 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
 async function told(serve: (socket: WebSocket) => void): Promise<{ code: string; tell: string }> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }).on('connection', serve);
   await once(server, 'listening');
-  const stored = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
   const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const client = connect({
     identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
-    keyring: { load: () => stored, update: () => {} },
+    keyring: inMemory(),
     allowPlaintext: true,
   });
   const { error, tell } = await soon(

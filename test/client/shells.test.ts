@@ -30,8 +30,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import type { ClientEvent } from '../../client/dist/options.js';
+import { AnyHub, type Behaviour, type Seen } from '../world/hub.ts';
 import { DERIVED, NODE_ID, PASSWORD } from '../world/keys.ts';
-import { AnyHub, type Behaviour, type Seen } from './any-hub.ts';
 import { impatient, soon, type TimerSetter, Timers, until, withTimers } from './world.ts';
 
 const tls = await localhostCertificate();

@@ -14,8 +14,8 @@ import { connect as mqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { proxyFor } from '../../client/dist/sockets.js';
+import { AnyHub } from '../world/hub.ts';
 import { DERIVED, NODE_ID } from '../world/keys.ts';
-import { AnyHub } from './any-hub.ts';
 import { soon, until } from './world.ts';
 
 const { ca, ...tls } = await localhostCertificate();

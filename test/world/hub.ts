@@ -8,10 +8,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Duplex } from 'node:stream';
 import { createServer as createTlsServer } from 'node:tls';
 import {
+  createKeyring,
   HubSession,
   type HubSessionEvent,
   type Identity,
   type JsonObject,
+  type Keyring,
   parseIdentity,
   readAuthorization,
 } from 'hub-protocol';
@@ -19,7 +21,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { Assistant } from 'hub-protocol-client/assistant';
 import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocketServer } from 'ws';
-import { NODE_ID, PASSWORD, DERIVED as PSK } from '../world/keys.ts';
+import { DERIVED, NODE_ID, PASSWORD } from './keys.ts';
 
 /** What a client has shown to the hub. */
 export class Seen {
@@ -67,6 +69,28 @@ export interface Behaviour {
   closesWith?: readonly [code: number, reason: string] | undefined;
   /** Sends this in place of its HELLO. */
   greeting?: string | undefined;
+  /** Is asked before the hub what to answer a client that polls: a status and a body, or the members of a JSON object. */
+  answer?: ((path: string, hub: AnyHub) => Response | undefined | Promise<Response | undefined>) | undefined;
+}
+
+export type Response = { status: number; body: string; retryAfter?: string } | Record<string, unknown>;
+
+/** A keyring in memory, as a client stores it. */
+export interface KeptKeyring {
+  load(): Keyring;
+  update(change: (stored: Keyring) => Keyring): void;
+}
+
+export function inMemory(
+  stored: Keyring = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto }),
+): KeptKeyring {
+  let kept = stored;
+  return {
+    load: () => kept,
+    update(change) {
+      kept = change(kept);
+    },
+  };
 }
 
 /** A connection, as the hub uses it. */
@@ -90,6 +114,7 @@ export class AnyHub {
   behaviour: Behaviour = {};
   /** The hub’s X25519 private key. */
   staticKey: Uint8Array = randomBytes(32);
+  psk: Uint8Array = DERIVED;
   clientKey: Uint8Array | undefined;
   readonly sockets: Set<Socket> = new Set();
   /** Over MQTT: publishes something to the latest client. */
@@ -153,6 +178,10 @@ export class AnyHub {
     this.#polling = undefined;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   /**
    * Sends something to the clients that are ready.
    * @param isWhole - whether the last part of it is sent, too
@@ -171,7 +200,7 @@ export class AnyHub {
    * @param scheme - how its broker is reached, without TLS
    */
   identity({ qos, ...fields }: { qos?: number } & object = {}, scheme: 'mqtt' | 'ws' = 'mqtt'): Identity {
-    const { port } = this.#server.address() as AddressInfo;
+    const { port } = this;
     const secure = this.#isTls ? 's' : '';
     return parseIdentity({
       access_key: 'kiosk-7',
@@ -217,7 +246,7 @@ export class AnyHub {
   #begin(line: Line): Peer {
     const { closesWith, greeting, isSilent } = this.behaviour;
     const session = new HubSession({
-      ...{ crypto, randomBytes, nodeId: NODE_ID, staticKey: this.staticKey, psk: PSK },
+      ...{ crypto, randomBytes, nodeId: NODE_ID, staticKey: this.staticKey, psk: this.psk },
       clientKey: this.clientKey,
     });
     const assistant = new Assistant(session);
@@ -266,8 +295,13 @@ export class AnyHub {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
-    const { refusal, isStuck } = this.behaviour;
+    const { refusal, isStuck, answer } = this.behaviour;
     const path = pathOf(request);
+    const given = await answer?.(path, this);
+    if (given !== undefined) {
+      const { status = 200, body = JSON.stringify(given), retryAfter = '0' } = given as Partial<Response>;
+      return void response.writeHead(status as number, { 'retry-after': retryAfter as string }).end(body);
+    }
     this.seen.requests.push(path);
     const isAllowed = path.startsWith('get_')
       ? request.method === 'GET'
