@@ -3,14 +3,16 @@
  *
  *     npm run docs        builds first, about 5 s
  */
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type Cause, placeOf, SENTENCES, sentenceOfCause } from 'hub-protocol-client/causes';
+import { CHECKS, OPERATIONS, readVectorFile, vectorFiles } from 'hub-protocol-judge/internals';
 import { MATRIX } from '../test/interop/matrix.ts';
 import { aliases } from './aliases.ts';
 import { apiPages } from './api.ts';
 import { code, type Drawn, pageWith, table } from './draw.ts';
 import { errors } from './errors.ts';
 import { evidence } from './evidence.ts';
+import { manifestOf, PACKAGES, partsOf } from './parts.ts';
 import { permutation } from './permutation.ts';
 import { policyTables } from './policy-tables.ts';
 import { sessionTables } from './session-tables.ts';
@@ -82,6 +84,31 @@ function causes(): Drawn {
   return pageWith('docs/guides/it-does-not-connect.md', Object.fromEntries(tables));
 }
 
+/** The packages that SECURITY.md lists, as the lock file and the programs have them. */
+function packages(): Drawn {
+  const lock = JSON.parse(readFileSync(new URL('package-lock.json', ROOT), 'utf8')).packages;
+  const rows = PACKAGES.map((folder) => {
+    const parts = partsOf(folder).map((part) => {
+      const { version, license } = lock[`node_modules/${part}`];
+      return `${part} ${version} (${license})`;
+    });
+    return [code(manifestOf(folder).name), parts.join(', ')];
+  });
+  return pageWith('SECURITY.md', { packages: table(['Package', 'Contains'], rows) });
+}
+
+/** The operations in vectors/README.md, with the files of their vectors. */
+function operations(): Drawn {
+  const rows = OPERATIONS.map(({ name, shows }, i) => {
+    const files = vectorFiles().filter((file) =>
+      readVectorFile(file).testGroups.some(({ type }) => CHECKS[type]?.operation === name),
+    );
+    return [`${i + 1}`, code(name), files.map((file) => code(`${file}.json`)).join(', '), shows];
+  });
+  const head = ['#', 'operation', 'file', 'what its vectors show'];
+  return pageWith('vectors/README.md', { operations: table(head, rows) });
+}
+
 /** Every file that is drawn. */
 export function drawnFiles(): Drawn {
   return {
@@ -95,6 +122,8 @@ export function drawnFiles(): Drawn {
     ...evidence(),
     ...status(),
     ...causes(),
+    ...packages(),
+    ...operations(),
     ...apiPages(),
   };
 }

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { buildSync } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -35,10 +35,10 @@ export function manifestOf(folder: string): Manifest {
 export const IN_NODE = { 'readable-stream': 'node:stream' };
 
 /** The names of the third-party packages in one of ours. */
-export async function partsOf(folder: (typeof PACKAGES)[number]): Promise<string[]> {
+export function partsOf(folder: (typeof PACKAGES)[number]): string[] {
   if (folder === '.') return Object.keys(manifestOf(folder).optionalDependencies!);
   if (folder === 'client') return Object.keys(manifestOf(folder).dependencies!); // users install its peers
-  const { metafile } = await build({
+  const { metafile } = buildSync({
     absWorkingDir: ROOT,
     entryPoints: [`${folder}/src/cli.ts`],
     bundle: true,
@@ -84,7 +84,7 @@ export async function bomOf(folder: (typeof PACKAGES)[number], committed: string
   const lock = JSON.parse(readFileSync(`${ROOT}package-lock.json`, 'utf8')) as {
     packages: { readonly [path: string]: { readonly version: string } };
   };
-  const parts = await partsOf(folder);
+  const parts = partsOf(folder);
   const refs = parts.map((part) => `${part}@${lock.packages[`node_modules/${part}`]!.version}`);
   const own = [whole.metadata.component, ...whole.components].find(
     (one) => one['bom-ref'] === `${name}@${version}`,

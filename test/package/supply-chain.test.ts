@@ -66,26 +66,19 @@ const PARTS_OF_JUDGE = [
   'ws',
 ];
 
-test('the judge bundles only ws and mqtt-packet; the commands also bundle the code for certificates, and none of noble', async () => {
-  assert.equal(await partsOf('judge'), PARTS_OF_JUDGE);
-  const parts = await partsOf('cli');
+test('the judge bundles only ws and mqtt-packet; the commands also bundle the code for certificates, and none of noble', () => {
+  assert.equal(partsOf('judge'), PARTS_OF_JUDGE);
+  const parts = partsOf('cli');
   assert.ok(parts.includes('@peculiar/x509'));
   assert.not.ok(parts.some((part) => NOBLE.includes(part)));
 });
 
-test('SECURITY.md lists the bundled packages with their licences, and the licence texts are included', async () => {
-  const rows = [...read('SECURITY.md').matchAll(/^\| `(hub-protocol\S*)` \| (.*) \|$/gm)];
+test('the licence texts of the bundled packages are included', () => {
   for (const folder of PACKAGES) {
-    const { name } = manifestOf(folder);
-    const listed = (await partsOf(folder)).map((part) => {
-      const { version, license } = lock.packages[`node_modules/${part}`]!;
-      return `${part} ${version} (${license})`;
-    });
-    assert.is(rows.find((row) => row[1] === name)?.[2], listed.join(', ') || 'nothing');
     if (folder === 'client') continue; // its dependencies are installed as packages, with their own licences
     const licence = read(folder === '.' ? 'dist/hub-protocol.LICENSE.txt' : `${folder}/LICENSE`);
-    for (const part of await partsOf(folder)) {
-      assert.ok(licence.includes(part.replace('@noble/', 'noble-')), `${name}: ${part}`);
+    for (const part of partsOf(folder)) {
+      assert.ok(licence.includes(part.replace('@noble/', 'noble-')), `${folder}: ${part}`);
     }
   }
 });
