@@ -98,7 +98,16 @@ export default defineConfig({
   },
   markdown: {
     anchor: { slugify },
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(md) {
+      // The empty corner of a table is no heading.
+      md.core.ruler.push('corners', ({ tokens }) => {
+        for (const [index, token] of tokens.entries()) {
+          if (token.type !== 'th_open' || tokens[index + 1]!.content !== '') continue;
+          token.tag = 'td';
+          tokens[index + 2]!.tag = 'td';
+        }
+      });
       // Links to files that are not pages lead to the repository, or nowhere until there is one.
       md.core.ruler.push('files', ({ tokens, env }) => {
         for (const { children } of tokens) {
@@ -125,6 +134,8 @@ export default defineConfig({
           }
         }
       });
+      md.renderer.rules.code_block = (tokens, index) =>
+        `<pre tabindex="0"><code>${md.utils.escapeHtml(tokens[index]!.content)}</code></pre>`; // keys scroll it
       const fence = md.renderer.rules.fence!;
       md.renderer.rules.fence = (tokens, index, ...rest) =>
         tokens[index]!.info === 'mermaid'

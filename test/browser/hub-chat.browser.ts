@@ -1,6 +1,4 @@
 /** examples/hub-chat.js in Chromium and Firefox: a talk, its end, the keyboard, a screen reader, and pairing by QR code. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type HubClient, type HubServer, serveHub } from 'hub-protocol-client/hub';
@@ -12,7 +10,6 @@ import { runPage } from './run-page.ts';
 import type { Tab } from './tab.ts';
 
 const SCRIPTS = ['hub-chat-page.js', '../../client/dist/derive-worker-in-browser.js'];
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const NOTICE = 'An AI answers.';
 const PASSWORD = 'correct horse';
 const nodeId = 'hub-1';
@@ -79,10 +76,7 @@ async function useKeyboard(tab: Tab): Promise<object> {
     await tab.press('Enter');
     await tab.until(`${CHAT}.textContent.includes('You said: hello')`);
   }
-  await tab.evaluate(AXE);
-  const violations = await tab.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
-  );
+  const violations = await tab.violations();
   const { nodes } = await tab.call<{ nodes: { role?: { value: string }; name?: { value: string } }[] }>(
     'Accessibility.getFullAXTree',
   );

@@ -131,24 +131,33 @@ test('breaks no name in a table on a phone', async () => {
   assert.equal(broken, []);
 });
 
+const LOOKED_AT = [
+  ...['', 'docs/', 'docs/reference/sessions', 'docs/reference/devices', 'docs/reference/api/identity'],
+  ...['docs/evidence/mcu', 'SECURITY'],
+];
 for (const width of [360, 1400, 1920]) {
   test(`no page is wider than a screen of ${width} px`, async () => {
     await tab.resize(width, 900);
-    for (const address of [
-      '',
-      'docs/',
-      'docs/reference/sessions',
-      'docs/reference/devices',
-      'docs/reference/api/identity',
-      'docs/evidence/mcu',
-      'SECURITY',
-    ]) {
+    for (const address of LOOKED_AT) {
       await tab.navigate(served.url + address);
       await tab.until(`document.readyState === 'complete' && document.querySelector('main h1')`);
       const [content, screen] = await tab.evaluate<number[]>(
         `[document.documentElement.scrollWidth, document.documentElement.clientWidth]`,
       );
       assert.ok(content! <= screen!, `${address || 'the first page'}: ${content}`);
+    }
+  });
+}
+
+for (const look of ['light', 'dark']) {
+  test(`axe finds nothing in the pages and the playground (${look})`, async () => {
+    const features = [{ name: 'prefers-color-scheme', value: look }];
+    await tab.call('Emulation.setEmulatedMedia', { features });
+    for (const address of [...LOOKED_AT, 'playground/']) {
+      await tab.navigate(served.url + address);
+      await tab.until(`document.readyState === 'complete' && document.querySelector('h1')`);
+      await tab.until(`!document.querySelector('.diagram:empty')`);
+      assert.equal(await tab.violations(), [], address || 'the first page');
     }
   });
 }

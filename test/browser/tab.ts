@@ -1,4 +1,6 @@
 /** A tab of Chromium, driven over the DevTools protocol: JSON in pipes, with a zero byte after each message. */
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Browser, type Started, startBrowser } from './start-browser.ts';
 
@@ -19,6 +21,7 @@ interface ExceptionDetails {
   readonly exception?: { readonly description?: string };
 }
 
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const KEYS = {
   Tab: { windowsVirtualKeyCode: 9 },
   Enter: { windowsVirtualKeyCode: 13, text: '\r' },
@@ -78,6 +81,14 @@ export class Tab implements Browser {
     }>('Runtime.evaluate', { expression, awaitPromise: true, returnByValue: true });
     if (exceptionDetails !== undefined) throw new Error(describe(exceptionDetails));
     return result.value;
+  }
+
+  /** What axe finds in the page that somebody cannot see, hear or reach. */
+  async violations(): Promise<string[]> {
+    await this.evaluate(AXE);
+    return this.evaluate(
+      `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ' ' + nodes[0].html))`,
+    );
   }
 
   /** Waits until an expression is true. */
