@@ -1,9 +1,9 @@
 /** Follows a page as a newcomer does: runs its commands as they are printed, and saves its code in the files that it names. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import * as assert from 'uvu/assert';
 
 /** What a command prints, what the newcomer types into it, and the status that it ends with unless it is stopped. */
@@ -34,7 +34,7 @@ export type Step =
 /** A block of code, or a command to install in the text; blocks in lists are indented. */
 const PARTS = /^( *)```(\w+)\n(.*?)^ *```$|`(npm install [^`]*)`/gms;
 /** "Save it as `kiosk.mjs`", or "one below the other in `kiosk.mjs`". */
-const FILE = /(?:[Ss]ave (?:this|it) as|one below the other in)\s+`([\w.]+)`/g;
+const FILE = /(?:[Ss]ave (?:this|it) as|one below the other in)\s+`([\w./]+)`/g;
 
 /**
  * The steps of a page. A block of code belongs to the file that the text above it names; further blocks in the same language
@@ -75,7 +75,9 @@ export async function follow(
     for (const step of stepsOf(page)) {
       if (step.do === 'append') {
         const code = newcomer.saved?.(step.code) ?? step.code;
-        appendFileSync(join(newcomer.folder, step.file), code);
+        const file = join(newcomer.folder, step.file);
+        mkdirSync(dirname(file), { recursive: true });
+        appendFileSync(file, code);
         continue;
       }
       const beginning = Object.keys(commands).find((command) => step.line.startsWith(command));

@@ -2,9 +2,11 @@
  * Pages, followed as a newcomer follows them: in a folder that `npm init` has just made, with nothing of this clone, with npm
  * and with pnpm. Each command runs as it is printed, and each program is pasted from its page.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { Tab } from '../browser/tab.ts';
 import { type Expected, follow, freePort, stepsOf } from '../docs/follow.ts';
 import { newFolder, run, TOOLS, userEnvironment } from './packed.ts';
 
@@ -52,7 +54,11 @@ const PAGES: { readonly [page: string]: { readonly [command: string]: Expected }
   'docs/guides/over-mqtt.md': {},
   'docs/guides/browser.md': {},
   'docs/guides/first-device.md': {},
-  'docs/guides/hub-chat.md': {},
+  'docs/guides/hub-chat.md': {
+    'npx hub-protocol-cli hub': HUB,
+    'npx esbuild hub-chat.js': { prints: /Local:/, until: 'last' },
+    'npx hub-protocol-cli pair': { prints: /▄/ },
+  },
   'docs/guides/node-red.md': {},
   'docs/guides/wyoming.md': {},
 };
@@ -61,6 +67,30 @@ const ENTRIES: { readonly [page: string]: string } = {
   'docs/guides/over-mqtt.md': 'hub-protocol-client/mqtt',
   'docs/guides/browser.md': 'hub-protocol-client/browser',
 };
+
+/** Talks in the page of docs/guides/hub-chat.md, which a code opens, in a browser that has accepted the hub's certificate. */
+async function talkInPage(folder: string, port: number): Promise<void> {
+  const page = `http://localhost:${port}/`;
+  const { stdout } = await run(folder, 'npx', [
+    'hub-protocol-cli',
+    'pair',
+    'hub/identity.json',
+    page,
+    '--json',
+  ]);
+  const tab = await Tab.open('--ignore-certificate-errors');
+  try {
+    await tab.navigate(JSON.parse(stdout).link);
+    const chat = `document.querySelector('hub-chat')?.shadowRoot`;
+    await tab.until(`${chat}?.querySelector('[role=status]')?.textContent === 'Connected.'`);
+    await tab.evaluate(`${chat}.querySelector('input').focus()`);
+    await tab.paste('What time is it?');
+    await tab.press('Enter');
+    await tab.until(`/It is \\d\\d:\\d\\d\\./.test(${chat}?.textContent)`);
+  } finally {
+    await tab.stop();
+  }
+}
 
 /** The package managers, and what a newcomer types for a command of npm's. A page without a local installation needs npm only. */
 const MANAGERS: { readonly [name: string]: (line: string) => string } = {
@@ -101,13 +131,24 @@ for (const [page, commands] of Object.entries(PAGES)) {
       const folder = newFolder(`${manager} ${page.replace(/\W/g, '-')}`);
       await run(folder, 'npm', ['init', '-y']);
       const port = await freePort(); // another hub may run on this machine
+      const pagePort = await freePort();
+      for (const name of ['hub-chat.js', 'pairing.js']) {
+        if (page.endsWith('hub-chat.md'))
+          copyFileSync(new URL(`../../examples/${name}`, import.meta.url), join(folder, name));
+      }
       await follow(
         page,
         { ...install, ...commands },
         {
           ...{ folder, env },
-          typed: (line) => typed(line).replace(/ hub$/, ` hub --port ${port}`),
+          typed: (line) =>
+            typed(line)
+              .replace(/ hub$/, ` hub --port ${port}`)
+              .replace(/ --servedir/, ` --serve=${pagePort}$&`),
           saved: (code) => code.replace('const port = 5678', `const port = ${port}`),
+          atEnd: async () => {
+            if (page.endsWith('hub-chat.md')) await talkInPage(folder, pagePort);
+          },
         },
       );
       const entry = ENTRIES[page];

@@ -10,7 +10,10 @@ function playground(): VNode | undefined {
   const title =
     'A client and a hub, both in this page. Ask for a story, and see each message of the protocol.';
   const src = withBase('/playground/?run');
-  return h('section', { class: 'playground', 'aria-label': 'Playground' }, [h('p', title), h('iframe', { src, title })]);
+  return h('section', { class: 'playground', 'aria-label': 'Playground' }, [
+    h('p', title),
+    h('iframe', { src, title }),
+  ]);
 }
 
 export default {
