@@ -22,7 +22,9 @@ const PAGES =
 const titleOf = (page: string): string =>
   /^# (.*)$/m.exec(readFileSync(ROOT + page, 'utf8'))![1]!.replace(/`/g, '');
 
-const addressOf = (page: string): string => `/${page.replace(/README\.md$/, '').replace(/\.md$/, '')}`;
+const addressOf = (page: string): string => `/${page.replace(/(?:README)?\.md$/, '')}`;
+
+const itemOf = (page: string): DefaultTheme.SidebarItem => ({ text: titleOf(page), link: addressOf(page) });
 
 /** The pages that a page links to in its tables, in order. */
 function linked(section: string): DefaultTheme.SidebarItem[] {
@@ -31,9 +33,7 @@ function linked(section: string): DefaultTheme.SidebarItem[] {
   const pages = [...text.matchAll(/\]\(([\w./-]+\.md|[\w/-]+\/README\.md)\)/g)].map(([, path]) =>
     posix.join('docs', path!),
   );
-  return [...new Set(pages)]
-    .filter((page) => PAGES.test(page))
-    .map((page) => ({ text: titleOf(page), link: addressOf(page) }));
+  return [...new Set(pages)].filter((page) => PAGES.test(page)).map(itemOf);
 }
 
 /** The anchor of a heading as GitHub makes it: the links of the pages are to these. */
@@ -73,10 +73,7 @@ export default defineConfig({
       { text: 'Evidence', items: linked('Evidence') },
       {
         text: 'The project',
-        items: ['CHANGELOG', 'SECURITY', 'CONTRIBUTING'].map((name) => ({
-          text: titleOf(`${name}.md`),
-          link: `/${name}`,
-        })),
+        items: ['CHANGELOG.md', 'SECURITY.md', 'CONTRIBUTING.md'].map(itemOf),
       },
     ],
     outline: [2, 3],
@@ -102,11 +99,9 @@ export default defineConfig({
     config(md) {
       // The empty corner of a table is no heading.
       md.core.ruler.push('corners', ({ tokens }) => {
-        for (const [index, token] of tokens.entries()) {
-          if (token.type !== 'th_open' || tokens[index + 1]!.content !== '') continue;
-          token.tag = 'td';
-          tokens[index + 2]!.tag = 'td';
-        }
+        for (const [index, { type }] of tokens.entries())
+          if (type === 'th_open' && tokens[index + 1]!.content === '')
+            tokens[index]!.tag = tokens[index + 2]!.tag = 'td';
       });
       // Links to files that are not pages lead to the repository, or nowhere until there is one.
       md.core.ruler.push('files', ({ tokens, env }) => {

@@ -57,7 +57,7 @@ test('shows the programs that pages name', () => {
 
 test('draws the diagrams', async () => {
   await tab.navigate(`${served.url}docs/reference/sessions`);
-  await tab.until(`document.querySelectorAll('.diagram svg').length === 3`);
+  await tab.until(`document.querySelectorAll('.diagram svg').length === 2`);
 });
 
 test('search finds a page', async () => {
