@@ -97,20 +97,20 @@ export default defineConfig({
     anchor: { slugify },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config(md) {
-      // The empty corner of a table is no heading.
-      md.core.ruler.push('corners', ({ tokens }) => {
-        for (const [index, { type }] of tokens.entries())
-          if (type === 'th_open' && tokens[index + 1]!.content === '')
-            tokens[index]!.tag = tokens[index + 2]!.tag = 'td';
+      // The empty corner of a table is no heading, and keys scroll code without a language.
+      md.core.ruler.push('axe', ({ tokens }) => {
+        for (const [index, token] of tokens.entries()) {
+          if (token.type === 'code_block') token.attrSet('tabindex', '0');
+          if (token.type === 'th_open' && tokens[index + 1]!.content === '')
+            token.tag = tokens[index + 2]!.tag = 'td';
+        }
       });
       // Links to files that are not pages lead to the repository, or nowhere until there is one.
       md.core.ruler.push('files', ({ tokens, env }) => {
         for (const { children } of tokens) {
           let isDropped = false;
           for (const token of children ?? []) {
-            if (token.type === 'link_close' && isDropped) {
-              [token.tag, isDropped] = ['span', false];
-            }
+            if (token.type === 'link_close' && isDropped) [token.tag, isDropped] = ['span', false];
             if (token.type !== 'link_open') continue;
             const href = token.attrGet('href')!;
             if (/^(?:[a-z]+:|#)/.test(href)) continue;
@@ -129,8 +129,6 @@ export default defineConfig({
           }
         }
       });
-      md.renderer.rules.code_block = (tokens, index) =>
-        `<pre tabindex="0"><code>${md.utils.escapeHtml(tokens[index]!.content)}</code></pre>`; // keys scroll it
       const fence = md.renderer.rules.fence!;
       md.renderer.rules.fence = (tokens, index, ...rest) =>
         tokens[index]!.info === 'mermaid'
