@@ -69,7 +69,8 @@ class HubChat extends HTMLElement {
     for (const type of ['ask', 'dropped', 'hub-replaced', 'reconnect'])
       client.on(type, (event) => this.#tell({ tell: 'Connecting again.', ...event }));
   }
-  #tell({ tell, message }) {
+  #tell({ tell, advice, message }) {
+    if (advice !== undefined) console.warn(advice); // for the operator
     this.#status.textContent = tell ?? message;
   }
   #show(className, textContent, speech, spoken) {

@@ -17,12 +17,16 @@ let isLeft; // the timer after which the person has probably left
 
 client.on('deriving', ({ progress }) => status(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => status(`Connected to ${nodeId}`));
-client.on('reconnect', ({ after, tell }) => status(tell ?? `Connecting in ${Math.ceil(after / 1000)} s`));
+client.on('reconnect', ({ after, tell, advice }) => {
+  status(tell ?? `Connecting in ${Math.ceil(after / 1000)} s`);
+  if (advice !== undefined) console.warn(advice); // for the operator
+});
 client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => say(text));
 client.on('speak', ({ text }) => say(text));
 client.on('ask', (event) => {
   status(event.tell);
-  if (event.act === 'trust' && confirm(`${event.tell} Trust the new key?`)) client.trust(event);
+  console.warn(event.advice);
+  if (event.act === 'trust' && confirm(`${event.advice} Trust the new key?`)) client.trust(event);
 });
 
 byId('form').addEventListener('submit', async (submitted) => {
@@ -37,5 +41,7 @@ byId('form').addEventListener('submit', async (submitted) => {
   }, 120_000);
   const onPart = (part) => say(part.text);
   const answer = await client.ask(text, { interrupt: true, onPart }).catch((error) => error);
-  if (answer.tell !== undefined) status(answer.tell); // the answer is missing or incomplete
+  if (answer.tell === undefined) return;
+  status(answer.tell); // the answer is missing or incomplete
+  console.warn(answer.advice);
 });

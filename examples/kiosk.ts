@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { parseIdentity } from 'hub-protocol';
-import { type AskError, type AskEvent, connect } from 'hub-protocol-client';
+import { type Answer, type AskError, type AskEvent, connect } from 'hub-protocol-client';
 
 const [identityPath = 'identity.json', keyring = 'keyring.json', caPath] = process.argv.slice(2);
 const client = connect({
@@ -20,22 +20,27 @@ const client = connect({
 let question: AskEvent | undefined;
 let said = '';
 
+/** What happens now is for whoever stands here, what to do about it for the log. */
+const report = ({ tell, advice }: Pick<Answer, 'tell' | 'advice'>, hint = '') => {
+  console.log(tell, hint);
+  console.error(advice);
+};
 client.on('deriving', ({ progress }) => console.log(`Computing: ${Math.round(100 * progress)} %`));
 client.on('connect', ({ nodeId }) => {
   console.log(`Connected to ${nodeId}.`);
   question = undefined;
   said = '';
 });
-client.on('reconnect', ({ tell = said }) => {
-  if (tell !== said) console.log(tell); // once, not at each attempt
-  said = tell;
+client.on('reconnect', ({ tell, advice = said }) => {
+  if (advice !== said) report({ tell, advice }); // once, not at each attempt
+  said = advice;
 });
 client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => console.log(text));
 client.on('speak', ({ text }) => console.log('The hub says:', text));
 client.on('ask', (event) => {
   const hint =
     event.act === 'trust' ? 'Type "trust" once the operator has confirmed it.' : 'Type "again" to try again.';
-  if (question?.tell !== event.tell) console.log(event.tell, hint); // once, not at each attempt
+  if (question?.advice !== event.advice) report(event, hint); // once, not at each attempt
   question = event;
 });
 
@@ -50,7 +55,7 @@ terminal.on('line', async (line) => {
     const answer = await client
       .ask(line, { interrupt: true, onPart: ({ text }) => console.log(text) })
       .catch((error: AskError) => error);
-    if (answer.tell !== undefined) console.log(answer.tell);
+    if (answer.tell !== undefined) report(answer);
   }
 });
 terminal.on('close', () => client.end());

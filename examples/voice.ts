@@ -51,7 +51,7 @@ client.on('message', ({ message }) => {
   }
 });
 client.on('speak', ({ text, message }) => speakAloud(text, String(message.data.lang ?? 'en-us'), message));
-client.on('ask', ({ tell }) => fail(tell));
+client.on('ask', ({ advice }) => fail(advice));
 
 /** Plays a text after what was said before. Its sound is asked for at once. */
 function speakAloud(text: string, lang: string, message?: HubEvent): void {

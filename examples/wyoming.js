@@ -19,7 +19,7 @@ const client = connect({
   userAgent: 'wyoming',
 });
 for (const type of ['ask', 'hub-replaced', 'reconnect', 'dropped'])
-  client.on(type, ({ tell }) => tell && console.error(tell));
+  client.on(type, ({ advice }) => advice && console.error(advice));
 /** What people must be told before the first answer. */
 let notice = '';
 client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => {

@@ -69,18 +69,17 @@ function interop(): Drawn {
 
 /** The sentences of docs/guides/it-does-not-connect.md, with examples of addresses. */
 function causes(): Drawn {
-  const rows: { [cause in Cause]: string[][] } = {
-    'not-reachable': [],
-    'certificate-refused': [],
-    'not-a-hub': [],
-    'broker-refused': [],
-  };
-  for (const [platformCode, [cause]] of Object.entries(SENTENCES)) {
+  const tables = Object.entries(SENTENCES).map(([cause, sentences]) => {
     const place = placeOf(cause === 'broker-refused' ? 'mqtts://broker.example' : 'wss://hub.example:5678');
-    const said = sentenceOfCause({ cause, platformCode }, place).replace(/\d{4}-\d\d-\d\d/, '…');
-    rows[cause].push([code(platformCode), said]);
-  }
-  const tables = Object.entries(rows).map(([cause, all]) => [cause, table(['Code', 'Sentence'], all)]);
+    const codes: { [said: string]: string } = {};
+    for (const platformCode of Object.keys(sentences)) {
+      const told = sentenceOfCause({ cause: cause as Cause, platformCode }, place);
+      const said = told.replace(/\d{4}-\d\d-\d\d/, '…');
+      codes[said] = codes[said] === undefined ? code(platformCode) : `${codes[said]}, ${code(platformCode)}`;
+    }
+    const rows = Object.entries(codes).map(([said, all]) => [all, said]);
+    return [cause, table(['Code', 'Sentence'], rows)];
+  });
   return pageWith('docs/guides/it-does-not-connect.md', Object.fromEntries(tables));
 }
 

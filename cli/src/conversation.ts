@@ -9,7 +9,7 @@ import {
   type KeyringStore,
   type NodeOptions,
 } from 'hub-protocol-client';
-import { causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
+import { asSentence, causeOfStatus, sentenceOfCause } from 'hub-protocol-client/causes';
 import { connect as connectOverHttps } from 'hub-protocol-client/https';
 import {
   createKeyring,
@@ -133,7 +133,7 @@ class Talk {
       if (question !== undefined) this.#awaited = 'answer';
       else this.#wait(DOUBT, () => this.#admit());
     });
-    const fail = (event: { error: Error & { code?: string }; tell: string }): void => this.#fail(event);
+    const fail = (event: { error: Error & { code?: string }; advice: string }): void => this.#fail(event);
     this.#client.on('close', fail).on('ask', fail);
     this.#client.on(
       'disclosure',
@@ -213,14 +213,14 @@ class Talk {
     this.#given.pass('session', 'the hub accepts this client and its key');
   }
 
-  #answer({ ending, tell, reply }: Answer): void {
+  #answer({ ending, tell, advice, reply }: Answer): void {
     if (this.#isOver) return;
     this.#accept();
     if (tell === undefined) this.#given.pass('answer', shown(this.#given.hide(reply.text)));
-    this.#end(tell === undefined ? undefined : new Fault(ending, tell, { step: 'answer' }));
+    this.#end(tell === undefined ? undefined : new Fault(ending, `${tell} ${advice}`, { step: 'answer' }));
   }
 
-  #fail({ error, tell }: { error: Error & { code?: string }; tell: string }): void {
+  #fail({ error, advice }: { error: Error & { code?: string }; advice: string }): void {
     if (this.#isOver) return;
     const { code = 'other', message } = error;
     const { protocol, server, pass } = this.#given;
@@ -232,15 +232,15 @@ class Talk {
     const { platformCode } = error as { platformCode?: string };
     const text = finding
       ? sentenceOfCause(finding, server.place)
-      : this.#sentence(step, code, message, tell, status);
+      : this.#sentence(step, code, message, advice, status);
     this.#end(new Fault(finding?.cause ?? code, text, { step, platformCode }));
   }
 
-  #sentence(step: string, code: string, message: string, tell: string, status: number | undefined): string {
+  #sentence(step: string, code: string, message: string, advice: string, status: number | undefined): string {
     const { keyring, greeting } = this.#given;
     const own = fingerprint(this.#store.load().staticKey.publicKey!);
     // Without a keyring, the client's key was made for this command alone: no operator will see it.
-    const told = keyring === undefined && tell.includes(own) ? asSentence(message) : tell;
+    const told = keyring === undefined && advice.includes(own) ? asSentence(message) : advice;
     if (code === 'hub-key-changed') return `${told} “ask” and “chat” ask you whether to.`;
     if (code === 'protocol-version') return `${told} ${versionsOf(greeting)}`;
     if (status !== undefined && !told.includes(`HTTP ${status}`))
@@ -292,10 +292,6 @@ function versionsOf({ offer }: Greeting): string {
   return first === undefined || first === last
     ? `This hub speaks version ${last}.`
     : `This hub speaks versions ${first} to ${last}.`;
-}
-
-export function asSentence(message: string): string {
-  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
 }
 
 /** Keeps a message if it is the HELLO or the HANDSHAKE. If it is neither, the session says so. */

@@ -4,6 +4,7 @@ import { createInterface, type Interface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type Answer,
+  type AskError,
   type AskEvent,
   type Client,
   type ClientEvent,
@@ -46,9 +47,9 @@ identity that says that an AI answers (its field ai_disclosure).
 
 /**
  * Asks the person at the terminal. Returns an empty answer if there is none.
- * @param tell - what happened, which every `close` event has told before
+ * @param advice - what happened, which every `close` event has told before
  */
-export type AskPerson = (question: string, tell: string) => Promise<string>;
+export type AskPerson = (question: string, advice: string) => Promise<string>;
 
 /** The AI disclosure as printed, for the JSON of a command. Without `text` the identity has none in this language. */
 export interface Disclosed {
@@ -107,15 +108,15 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
     isDeriving = progress < 1;
     show(progress, 'deriving the pre-shared key');
   });
-  client.on('close', ({ error, tell }) => {
-    failure = toShell(tell);
+  client.on('close', ({ error, advice }) => {
+    failure = toShell(advice);
     const { code } = error as { code?: string };
     isDeriving &&= code === 'dropped' || code === 'timeout';
   });
   let decision = Promise.resolve(false);
   let isDeciding = false;
   client.on('ask', (event) => {
-    failure = toShell(event.tell);
+    failure = toShell(event.advice);
     if (isDeciding) return; // it has dialled on while the person decides
     isDeciding = true;
     decision = decide(event, client, ask).finally(() => {
@@ -140,7 +141,7 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
 async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<boolean> {
   if (event.act !== 'trust') return false;
   if (!process.stdin.isTTY || !process.stderr.isTTY) return false;
-  const answer = await ask('Does the hub itself show the new key? Type yes only then: ', event.tell);
+  const answer = await ask('Does the hub itself show the new key? Type yes only then: ', event.advice);
   if (answer !== 'yes') return false;
   client.trust(event);
   return true;
@@ -149,13 +150,13 @@ async function decide(event: AskEvent, client: Client, ask: AskPerson): Promise<
 const TYPED_BEFORE = 50; // milliseconds in which the terminal delivers it
 
 /** Asks at a terminal that nothing else reads. What was typed before the question does not count. */
-export async function askOnce(question: string, tell: string): Promise<string> {
+export async function askOnce(question: string, advice: string): Promise<string> {
   const { stdin, stderr } = process;
   stdin.setRawMode(true); // so that half a line is discarded, too
   stdin.resume();
   await pause(TYPED_BEFORE);
   stdin.setRawMode(false);
-  stderr.write(printable(`${tell}\n`));
+  stderr.write(printable(`${advice}\n`));
   const terminal = createInterface({ input: stdin, output: stderr });
   const answer = await answerAt(terminal, question);
   terminal.close();
@@ -172,8 +173,13 @@ export function answerAt(terminal: Interface, question: string): Promise<string>
 }
 
 /** A sentence of the client, which names its options, for whoever types options. */
-export function toShell(tell: string): string {
-  return tell.replace('(ca)', '(--ca)');
+export function toShell(advice: string): string {
+  return advice.replace('(ca)', '(--ca)');
+}
+
+/** All that is told: whoever sits at a terminal is an operator. */
+export function both({ tell, advice }: Pick<AskError, 'tell' | 'advice'>): string {
+  return toShell(`${tell} ${advice}`);
 }
 
 /** The message of an error of the library, for whoever types options. */
@@ -226,8 +232,8 @@ export interface Shown {
   readonly message?: string;
 }
 
-export function shownOf({ ending, reply: { text, expectsAnswer }, tell }: Answer): Shown {
-  return { ending, text, expectsAnswer, ...(tell !== undefined && { message: tell }) };
+export function shownOf({ ending, reply: { text, expectsAnswer }, tell, advice }: Answer): Shown {
+  return { ending, text, expectsAnswer, ...(tell && advice && { message: both({ tell, advice }) }) };
 }
 
 /** The line for a person after the parts of the answer: an action may have no text, and so may a picture or a choice. */

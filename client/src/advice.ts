@@ -1,29 +1,73 @@
-/** Sentences for people. */
+/** What a person is told, and what an operator. */
 
 import type { ErrorCode, LinkEvent } from 'hub-protocol';
 import { fingerprint, type Keyring, readRefusal } from 'hub-protocol';
-import { isCause, type Place, sentenceOfCause } from './causes.ts';
+import type { Answer, AskError } from './options.ts';
+import type { Failure, Platform } from './platform.ts';
 
-/** The sentences of a transport, by the code of the error. */
-export type Advice = { readonly [code in ErrorCode]?: string };
+export type Telling = Pick<AskError, 'tell' | 'advice' | 'who'>;
+type Said = readonly [who: Telling['who'], tell: string];
+type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
+type Advice = { readonly [code in ErrorCode]?: (key: string) => string };
+
+const AGAIN = 'Connecting again.';
+const CALL = 'Please tell the operator.';
+const CALL_DEVELOPER = 'Please tell its developer.';
+const LASTS = `${AGAIN} If this goes on, tell the operator.`;
+
+const LOST: Said = ['nobody', `The connection was lost. ${AGAIN}`];
+const LOST_OFTEN: Said = ['operator', `The connection was lost. ${LASTS}`];
+const NO_CONNECTION: Said = ['operator', `There is no connection to the hub. ${LASTS}`];
+const REFUSED: Said = ['operator', `The connection was refused. ${CALL}`];
+const STRANGE: Said = ['operator', `This device does not recognise its hub. ${CALL}`];
+const KEYS: Said = ['nobody', `The stored keys did not work. ${AGAIN}`];
+const NO_KEYS: Said = ['operator', `This device cannot read or save its keys. ${CALL}`];
+const UNUSABLE: Said = ['operator', `The hub sent something that this program cannot use. ${LASTS}`];
+const UNSENDABLE: Said = ['developer', 'This program cannot send that.'];
+const FAILED: Said = ['developer', `This program does not work here. ${CALL_DEVELOPER}`];
+
+/** Who has to act, and what a person is told, by the code of the error, or of the platform. */
+const TOLD: { readonly [code in ErrorCode | 'ANOTHER_TAB' | 'CONNECT_SRC']?: Said } = {
+  dropped: LOST,
+  'text-after-ready': LOST,
+  'kk-refused': KEYS,
+  'kk-failed': KEYS,
+  'static-key-fresh': KEYS,
+  'keyring-replaced': KEYS,
+  'wrong-state': ['nobody', 'The question could not be sent in time. Ask again.'],
+  'session-over': ['nobody', 'This program has disconnected.'],
+  ANOTHER_TAB: ['nobody', 'This is open in another tab or window: go on there, or close it.'],
+  CONNECT_SRC: FAILED,
+  'not-reachable': NO_CONNECTION,
+  'not-a-hub': NO_CONNECTION,
+  unavailable: NO_CONNECTION,
+  'bad-endpoint': NO_CONNECTION,
+  timeout: ['operator', `The hub does not answer. ${LASTS}`],
+  'protocol-version': ['operator', `This program and the hub do not fit together. ${CALL}`],
+  'certificate-refused': ['operator', `This device cannot verify the hub. ${CALL}`],
+  'broker-refused': REFUSED,
+  'access-refused': REFUSED,
+  'negotiation-refused': REFUSED,
+  'client-key-refused': REFUSED,
+  refused: REFUSED,
+  'psk-differs': STRANGE,
+  'hub-key-changed': STRANGE,
+  'unknown-hub': STRANGE,
+  'pin-differs': STRANGE,
+  'slots-unreadable': NO_KEYS,
+};
+
+/** A mistake in what was to be sent. A hub's mistakes have some of these codes, too. */
+const OF_QUESTIONS =
+  /^(bad-argument|not-json|unsafe-number|lone-surrogate|json-depth|message-too-long|too-many-requests)$/;
+
+const telling = ([who, tell]: Said, advice: string): Telling => ({ tell, advice, who });
 
 /** Says nothing of handshake patterns, and of the possible causes: the next attempt names the one. */
-const KK_FAILED = 'The stored keys did not work. Trying another way.';
+const KK_FAILED = 'KKpsk0 failed. The next attempt, with XXpsk2, names the cause.';
 
-/** @returns what a person must know when a hub that knows the password has another key than the one that was pinned */
-export function sentenceForReplacement({
-  key,
-  replaces,
-}: Extract<LinkEvent, { type: 'hub-replaced' }>): string {
-  return `The hub’s key was ${fingerprint(replaces!)} and is now ${fingerprint(key)}. It was accepted, because this hub knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`;
-}
-
-/** If a question or a message is late, and the connection for it has not failed. */
-export const NOT_READY: string =
-  'The question could not be sent in time: the client was still connecting, or an earlier question was still open. Try again.';
-
-/** Instructions for the hub's operator. The library cannot give them, since its errors do not name this client. */
-const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string } = {
+/** What is known without the message of an error, which does not name this client. */
+const ADVICE: Advice = {
   'client-key-refused': (key) =>
     `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': () => KK_FAILED,
@@ -32,34 +76,46 @@ const TO_THE_OPERATOR: { readonly [code in ErrorCode]?: (key: string) => string 
     `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${key}.`,
   'psk-differs': (key) =>
     `The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, ${key}.`,
+  'wrong-state': () => 'The client was still connecting, or an earlier question was still open.',
+  dropped: () =>
+    'The hub, the network or something in between ended the connection. If that happens while nothing is asked, lower the option pingEvery.',
 };
 
 /**
  * @param keyring - `undefined` if it cannot be read
- * @param platform - the sentences of the transport, which come before all others, and where it leads
- * @returns a sentence, with the fingerprint of this client’s key if an operator needs it
+ * @param advise - what the transport knows comes before all else
+ * @returns what to tell of an error, with the fingerprint of this client’s key if an operator needs it
  */
-export function sentenceFor(
-  error: Error & { code?: string; platformCode?: string },
+export function tellingOf(
+  error: Failure,
   keyring: Keyring | undefined,
-  { advice = {}, place }: { advice?: Advice | undefined; place?: Place | undefined } = {},
-): string {
-  const code = error.code as ErrorCode;
-  if (place !== undefined && isCause(code))
-    return sentenceOfCause({ cause: code, platformCode: error.platformCode }, place);
-  if (advice[code] !== undefined) return advice[code];
-  const tell = TO_THE_OPERATOR[code];
+  { advise }: Pick<Platform, 'advise'> = {},
+): Telling {
+  const { code, platformCode, message, name } = error;
   const publicKey = keyring?.staticKey.publicKey;
-  if (tell !== undefined && publicKey !== undefined) return tell(fingerprint(publicKey));
-  const message = error.message || `the client failed without a message (${error.name})`;
-  const sentence = `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
-  const [, status, wants] = /^HTTP_(\d+)(_LOGIN)?$/.exec(error.platformCode ?? '') ?? [];
-  if (code === 'unavailable' && status !== undefined && place !== undefined)
-    return sentenceOfCause({ cause: 'not-reachable', platformCode: `HTTP_${status}` }, place);
-  if (wants !== undefined)
-    return `A server in front of the hub at ${place?.at} wants a login (HTTP ${status}). Ask its operator for one, and pass it: socket: { headers: { authorization } }.`;
-  if (code !== 'access-refused' || status === undefined) return sentence;
-  return `${sentence} The answer was HTTP ${status}, which may also come from a server in front of the hub, such as a firewall.`;
+  const own = publicKey && ownField(ADVICE, code)?.(fingerprint(publicKey));
+  const advice =
+    advise?.(error) ?? own ?? asSentence(message || `the client failed without a message (${name})`);
+  const kind = name === 'RemoteError' ? UNUSABLE : OF_QUESTIONS.test(`${code}`) ? UNSENDABLE : FAILED;
+  const others = /^keyring-/.test(`${code}`) ? NO_KEYS : kind;
+  return telling(ownField(TOLD, platformCode) ?? ownField(TOLD, code) ?? others, advice);
+}
+
+/** A field that is not inherited: others choose the names. */
+function ownField<Value>(table: { readonly [name: string]: Value }, name = ''): Value | undefined {
+  return Object.prototype.hasOwnProperty.call(table, name) ? table[name] : undefined;
+}
+
+export function asSentence(message: string): string {
+  return `${message.slice(0, 1).toUpperCase()}${message.slice(1)}.`;
+}
+
+/** What to tell when a hub that knows the password has another key than the one that was pinned. */
+export function tellingOfReplacement({ key, replaces }: Told<'hub-replaced'>): Telling {
+  return telling(
+    ['operator', `The hub has a new key. ${CALL}`],
+    `The hub’s key was ${fingerprint(replaces!)} and is now ${fingerprint(key)}. It was accepted, because this hub knows the password. Ask the hub’s operator whether the key has changed. If not, somebody else who knows the password is in the hub’s place.`,
+  );
 }
 
 /** The close code with which HiveMind's hub ends a connection after an envelope that the client may not send. */
@@ -111,15 +167,20 @@ export function pointOf(code: unknown, written: number, isReady: boolean): HubCl
   return written > 0 ? 'before message 2' : 'before message 1';
 }
 
-/** @returns a sentence if more is known than that the connection was lost. The hub's text is not shown */
-export function sentenceForClosing({
+/** What to tell if more is known than that the connection was lost. The hub's text is not shown. */
+export function tellingOfClosing(closing: HubClosing): Telling | undefined {
+  const advice = adviceOfClosing(closing);
+  return advice === '' ? undefined : telling(LOST_OFTEN, advice);
+}
+
+function adviceOfClosing({
   code,
   reason = '',
   isSilent = false,
   point,
   times = 0,
   losses = 0,
-}: HubClosing): string | undefined {
+}: HubClosing): string {
   if (losses >= LOSSES) {
     return 'The broker ends one connection after the other soon after it is ready. Another connection may use this access key, and a broker keeps only the latest: let each program and device have an identity of its own.';
   }
@@ -129,68 +190,102 @@ export function sentenceForClosing({
   if (code === 1006 && isSilent) {
     return 'The connection was lost before the hub said anything. Look into the log of the hub, and of a proxy in front of it. HiveMind’s hub must be hivemind-core 4.7 or later.';
   }
-  if (code !== FORBIDDEN) return undefined;
-  const known = Object.prototype.hasOwnProperty.call(TO_ALLOW, reason) ? TO_ALLOW[reason] : undefined;
+  if (code !== FORBIDDEN) return '';
+  const known = ownField(TO_ALLOW, reason);
   return known === undefined
     ? 'The hub ended the connection because its policy forbids something that this client has sent. Ask its operator what this client may send.'
     : `The hub ended the connection because this client may not send ${known[0]} envelopes. Ask its operator to allow it (on HiveMind's hub: hivemind-core ${known[1]}).`;
 }
 
-/** @returns a sentence that says why a message of the hub was dropped, and what helps */
-export function sentenceForDropped({
+/** Why a message of the hub was dropped, and what helps. */
+export function tellingOfDropped({
   reason,
   bytes,
   error,
-}: Pick<Extract<LinkEvent, { type: 'dropped' }>, 'reason' | 'bytes' | 'error'>): string {
-  const dropped = `A message of the hub with ${bytes} bytes was dropped`;
+}: Pick<Told<'dropped'>, 'reason' | 'bytes' | 'error'>): Telling {
+  const say = (who: 'operator' | 'developer', advice: string): Telling =>
+    telling(
+      [who, `A message of the hub could not be read. ${who === 'operator' ? CALL : CALL_DEVELOPER}`],
+      `A message of the hub with ${bytes} bytes was dropped: ${advice}.`,
+    );
   if (reason === 'too-large')
-    return `${dropped}: it is longer than this program accepts. Let the hub send less. A message may have half of the option maxMemory, and at most 32 MiB.`;
+    return say(
+      'operator',
+      'it is longer than this program accepts. Let the hub send less. A message may have half of the option maxMemory, and at most 32 MiB',
+    );
   if (reason === 'too-many-values')
-    return `${dropped}: it has more values than this program accepts. Let the hub send fewer, or raise the option maxValues.`;
-  if (reason === 'not-utf8') return `${dropped}: it is not UTF-8. Report this to the makers of the hub.`;
-  switch (error?.code) {
-    case 'bad-compression':
-      return `${dropped}: it is damaged, or inflates to more than this program accepts, which is a 64th of the option maxMemory.`;
-    default:
-      return `${dropped}: this program cannot read it (${error?.code}). Update this program, or the hub.`;
-  }
+    return say(
+      'developer',
+      'it has more values than this program accepts. Let the hub send fewer, or raise the option maxValues',
+    );
+  if (reason === 'not-utf8') return say('operator', 'it is not UTF-8. Report this to the makers of the hub');
+  if (error?.code === 'bad-compression')
+    return say(
+      'developer',
+      'it is damaged, or inflates to more than this program accepts, which is a 64th of the option maxMemory',
+    );
+  return say('developer', `this program cannot read it (${error?.code}). Update this program, or the hub`);
 }
 
-/** @returns a sentence that says why an answer is missing or incomplete; `undefined` if it is complete */
-export function sentenceForAnswer({
+/** Why an answer is missing or incomplete; all is `undefined` if it is complete. */
+export function tellingOfAnswer({
   ending,
   isTruncated,
   reply,
-}: Pick<Extract<LinkEvent, { type: 'finish' }>, 'ending' | 'isTruncated' | 'reply'>): string | undefined {
-  switch (ending) {
-    case 'handled':
-    case 'spoken':
-      return isTruncated ? 'The answer is too long: a part of it was left out.' : undefined;
-    case 'unanswered':
-      return 'The hub has no answer to that. Try other words.';
-    case 'denied':
-      return sentenceForRefusal(readRefusal(reply.rawEvent)?.code);
-    case 'query-timeout':
-      return 'The hub asked others, and had no complete answer from them in time.';
-    case 'timeout':
-      return reply.rawEvent === null
-        ? 'The hub did not answer in time.'
-        : 'The hub did not complete its answer in time.';
-    case 'closed':
-      return 'The connection ended before the answer was complete.';
-  }
+}: Pick<Told<'finish'>, 'ending' | 'isTruncated' | 'reply'>): Pick<Answer, keyof Telling> {
+  if (ending === 'handled' || ending === 'spoken') return isTruncated ? TRUNCATED : COMPLETE;
+  if (ending === 'timeout' && reply.rawEvent !== null) return PARTLY;
+  if (ending !== 'denied') return MISSING[ending];
+  return ownField<Telling>(REFUSALS, readRefusal(reply.rawEvent)?.code) ?? DENIED;
 }
 
-/** The hub chooses the code. */
-function sentenceForRefusal(code: string | undefined): string {
-  switch (code) {
-    case 'backend_unavailable':
-      return 'The hub could not process the question: its message bus is down. Tell its operator.';
-    case 'malformed_payload':
-      return 'The hub could not read the question. Update this program, or the hub.';
-    case 'intent_quota_exceeded':
-      return 'This client has asked as often as the hub allows. Ask again later.';
-    default:
-      return 'The hub refused the question. Ask its operator why.';
-  }
-}
+/** An answer that lacks nothing. */
+export const COMPLETE: { readonly [Field in keyof Telling]: undefined } = {
+  tell: undefined,
+  advice: undefined,
+  who: undefined,
+};
+const TRUNCATED = telling(
+  ['nobody', 'The answer is incomplete.'],
+  'A client keeps 4 MiB of an answer at most, or less with the option maxMemory.',
+);
+const SLOW =
+  'Check whether the hub’s assistant is running, and how long it takes (option requests.deadlines).';
+const SLOWLY = 'in time. Ask again. If this goes on, tell the operator.';
+const PARTLY = telling(['operator', `The hub did not complete its answer ${SLOWLY}`], SLOW);
+const DENIED = telling(
+  ['operator', `The hub refused the question. ${CALL}`],
+  'The hub’s policy does not allow it: most often this client may not send the type of message (on HiveMind’s hub: hivemind-core allow-msg).',
+);
+
+const MISSING = {
+  timeout: telling(['operator', `The hub did not answer ${SLOWLY}`], SLOW),
+  unanswered: telling(
+    ['nobody', 'The hub has no answer to that. Try other words.'],
+    'Check whether the hub has a skill for that, in the language of the question.',
+  ),
+  'query-timeout': telling(
+    ['nobody', 'The other hubs have not answered in time. Ask again.'],
+    'Check whether the hubs that this hub asks are running.',
+  ),
+  closed: telling(
+    ['nobody', 'The connection ended before the answer was complete. Ask again.'],
+    'Check the network, and what stands between this client and the hub.',
+  ),
+};
+
+/** By the codes that hubs have. */
+const REFUSALS = {
+  backend_unavailable: telling(
+    ['operator', `The hub cannot answer at the moment. ${CALL}`],
+    'The message bus of the hub is down: start it.',
+  ),
+  malformed_payload: telling(
+    ['developer', `The hub cannot read the question. ${CALL_DEVELOPER}`],
+    'Update this program, or the hub.',
+  ),
+  intent_quota_exceeded: telling(
+    ['nobody', 'This device has asked as often as it may. Ask again later.'],
+    'The quota of this client at the hub is used up: reply.rawEvent says when it is renewed.',
+  ),
+};

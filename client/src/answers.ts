@@ -13,7 +13,7 @@ import {
   type UtteranceRequest,
 } from 'hub-protocol';
 import { type OptionNames, ReplyCollector, readOptions } from 'hub-protocol/parts';
-import { sentenceForAnswer } from './advice.ts';
+import { COMPLETE, type Telling, tellingOfAnswer } from './advice.ts';
 import type { Answer, AskError, AskOptions, Part, Question } from './options.ts';
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
@@ -107,7 +107,7 @@ export class Answers {
     const waiting = this.#byRequestId.get(requestId);
     const isEmpty = reply.text === '' && reply.displayItems.length === 0;
     if (ending === 'closed' && isEmpty) waiting?.reject(error);
-    else waiting?.resolve({ ...event, tell: sentenceForAnswer(event) });
+    else waiting?.resolve({ ...event, ...tellingOfAnswer(event) });
   }
 
   /** A question has no answer any more. */
@@ -133,7 +133,7 @@ export class Answers {
       const ended = stopping.ended ?? { requestId, reply, isTruncated: false, wasSent: false };
       this.#interrupted.push(requestId);
       if (this.#interrupted.length > MOST_INTERRUPTED) this.#interrupted.shift();
-      resolve({ ...ended, error: undefined, ending: 'interrupted', tell: undefined });
+      resolve({ ...ended, error: undefined, ending: 'interrupted', ...COMPLETE });
     }
   }
 
@@ -167,7 +167,10 @@ export function reasonOf({ reason }: AbortSignal): unknown {
 }
 
 /** The error of one question: a copy of the cause, which other questions and the events share. */
-export function errorOf(cause: Error, fields: Pick<AskError, 'requestId' | 'tell' | 'endpoint'>): AskError {
+export function errorOf(
+  cause: Error,
+  fields: Pick<AskError, 'requestId' | 'endpoint' | keyof Telling>,
+): AskError {
   const own = Object.entries(fields).map(([name, value]) => [name, { value, enumerable: true }]);
   return Object.create(Object.getPrototypeOf(cause), {
     ...Object.getOwnPropertyDescriptors(cause),

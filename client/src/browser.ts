@@ -30,7 +30,7 @@ export interface BrowserOptions extends ConnectOptions {
  * const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', default_master: 'wss://hub.example' });
  * const client = connect({ identity });
  * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
- * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('ask', ({ advice }) => console.error(advice)); // only a person can help
  * client.on('end', () => console.log('ended')); // ended
  * client.end(); // when the program ends
  */

@@ -1,10 +1,15 @@
 /**
- * Why a connection could not be made: what the platforms' codes mean, the sentence for a person, and the pause that a server asks
- * for. The commands use it too.
+ * Why a connection could not be made, outside of a page: what the platforms' codes mean, the sentence for an operator, and the pause
+ * that a server asks for. The commands use it too.
  *
  * The messages of a platform's errors quote URLs, and thus the access key, and what a server says may be anything. So only codes
  * are read and shown.
  */
+
+import { asSentence, tellingOf } from './advice.ts';
+import { type Place, placeOf, unknownCause } from './place.ts';
+
+export { asSentence, type Place, placeOf, tellingOf };
 
 /** What prevented a connection. The library has errors with these codes. */
 export type Cause = 'not-reachable' | 'certificate-refused' | 'not-a-hub' | 'broker-refused';
@@ -15,41 +20,9 @@ export interface Finding {
   readonly platformCode?: string | undefined;
 }
 
-/** Where a connection leads, as far as a sentence may name it. */
-export interface Place {
-  readonly scheme: string;
-  /** A name or an address. */
-  readonly host: string;
-  /** The host and the port. */
-  readonly at: string;
-  /** What is to answer there. */
-  readonly partner: 'hub' | 'broker';
-  /** The proxy that the environment names for it, and whether this program uses it. */
-  readonly proxy?: { readonly at: string; readonly isUsed: boolean };
-}
-
-const PORTS: { readonly [scheme: string]: string } = {
-  ws: '80',
-  http: '80',
-  wss: '443',
-  https: '443',
-  mqtt: '1883',
-  mqtts: '8883',
-  ssl: '8883',
-};
-
-/** The place of a URL that was checked. Leaves out credentials, path and query. */
-export function placeOf(url: string, partner: Place['partner'] = 'hub'): Place {
-  const [start = '', rest = ''] = url.split('://');
-  const authority = rest.split(/[/?#]/)[0]!;
-  const [, host = '', port] = /([^@[\]:]+|\[[^\]]+\])(?::(\d+))?$/.exec(authority) ?? [];
-  const scheme = start.toLowerCase();
-  return { scheme, host, at: `${host}:${port ?? PORTS[scheme] ?? ''}`, partner };
-}
-
 /** Whether the code of an error names a cause. */
 export function isCause(code: string): code is Cause {
-  return OTHERS[code as Cause] !== undefined;
+  return CAUSES.includes(code as Cause);
 }
 
 /** A code, and nothing else that an error could say. */
@@ -86,7 +59,8 @@ export function causeOf(error: unknown): Finding | undefined {
     ? `TLS_ALERT_${alert}`
     : (TELLING.find((known) => codes.includes(known)) ?? codes[0]);
   if (platformCode === undefined) return undefined;
-  return { cause: SENTENCES[platformCode]?.[0] ?? causeOfKind(platformCode), platformCode };
+  const known = CAUSES.find((each) => SENTENCES[each][platformCode] !== undefined);
+  return { cause: known ?? causeOfKind(platformCode), platformCode };
 }
 
 /**
@@ -204,165 +178,86 @@ const REASONS: { readonly [reason: string]: Sentence } = {
   159: TOO_MUCH,
 };
 
-/** The causes and sentences of single codes. */
-export const SENTENCES: { readonly [platformCode: string]: readonly [Cause, Sentence] } = {
-  ENOTFOUND: [
-    'not-reachable',
-    ({ host }) =>
+const alerts = (sentence: Sentence, ...numbers: number[]): { [platformCode: string]: Sentence } =>
+  Object.fromEntries(numbers.map((number) => [`TLS_ALERT_${number}`, sentence]));
+
+/** The sentences of single codes, by their causes. */
+export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: string]: Sentence } } = {
+  'not-reachable': {
+    ENOTFOUND: ({ host }) =>
       `There is no host with the name ${host}. Check the name, and the DNS server of this network.`,
-  ],
-  EAI_AGAIN: [
-    'not-reachable',
-    ({ host }) =>
+    EAI_AGAIN: ({ host }) =>
       `The name ${host} cannot be resolved at the moment. Check whether this machine is connected to the network.`,
-  ],
-  ECONNREFUSED: [
-    'not-reachable',
-    (place) =>
+    ECONNREFUSED: (place) =>
       `Nothing listens at ${place.at}. Check the address and the port, and whether the ${place.partner} is running.`,
-  ],
-  EHOSTUNREACH: [
-    'not-reachable',
-    ({ host }) => `The host ${host} cannot be reached. Check whether it is switched on and connected.`,
-  ],
-  ENETUNREACH: [
-    'not-reachable',
-    ({ host }) => `This machine has no route to ${host}. Check its network connection.`,
-  ],
-  ETIMEDOUT: [
-    'not-reachable',
-    ({ at, partner }) =>
+    EHOSTUNREACH: ({ host }) =>
+      `The host ${host} cannot be reached. Check whether it is switched on and connected.`,
+    ENETUNREACH: ({ host }) => `This machine has no route to ${host}. Check its network connection.`,
+    ETIMEDOUT: ({ at, partner }) =>
       `Nothing answered at ${at} in time. Check whether the ${partner} is switched on, the address, and whether a firewall blocks it.`,
-  ],
-  ECONNRESET: [
-    'not-reachable',
-    (place) =>
+    ECONNRESET: (place) =>
       place.partner === 'broker'
         ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
         : hasTls(place)
           ? `The server at ${place.at} ended the connection without an answer. Check the port, whether the hub is starting, and whether a firewall refuses this client.`
           : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:. A firewall, or a hub that is starting, may do so, too.`,
-  ],
-  EPIPE: [
-    'not-reachable',
-    ({ at }) =>
+    EPIPE: ({ at }) =>
       `The server at ${at} ended the connection while it was made. Check the port, and whether it is starting.`,
-  ],
-  ENETDOWN: ['not-reachable', () => 'The network of this machine is down. Check its cable, Wi-Fi or modem.'],
-  EADDRNOTAVAIL: [
-    'not-reachable',
-    ({ host }) =>
+    ENETDOWN: () => 'The network of this machine is down. Check its cable, Wi-Fi or modem.',
+    EADDRNOTAVAIL: ({ host }) =>
       `This machine has no address from which it could reach ${host}. Check its network, and the option localAddress if it is set.`,
-  ],
-  EAFNOSUPPORT: [
-    'not-reachable',
-    ({ host }) =>
+    EAFNOSUPPORT: ({ host }) =>
       `This machine does not have the version of IP that the address of ${host} needs, such as IPv6.`,
-  ],
-  EMFILE: [
-    'not-reachable',
-    () =>
+    EMFILE: () =>
       'This program has too many open files or sockets (EMFILE). Raise their limit (ulimit -n), or close some.',
-  ],
-  CONNECT_SRC: [
-    'not-reachable',
-    ({ scheme, at }) =>
-      `The Content-Security-Policy of this page forbids the connection. Add ${scheme}://${at} to its connect-src.`,
-  ],
-  ANOTHER_TAB: [
-    'not-reachable',
-    () =>
-      'Another tab or window of this browser is connected. Ask there, or close it: then this one connects by itself.',
-  ],
-  EACCES: [
-    'not-reachable',
-    ({ at }) =>
+    EACCES: ({ at }) =>
       `This machine does not let the program connect to ${at}. Check its firewall and the program’s permissions.`,
-  ],
-  CERT_HAS_EXPIRED: [
-    'certificate-refused',
-    ({ at }) =>
+  },
+  'certificate-refused': {
+    CERT_HAS_EXPIRED: ({ at }) =>
       `The certificate of ${at}, or of its authority, has expired. Set the clock of this machine, which says ${today()}, if that is wrong; otherwise ask the operator to renew the certificate.`,
-  ],
-  CERT_NOT_YET_VALID: [
-    'certificate-refused',
-    ({ at }) =>
+    CERT_NOT_YET_VALID: ({ at }) =>
       `The certificate of ${at} is not valid yet. Set the clock of this machine, which says ${today()}, if that is wrong; otherwise wait, or ask the operator for another certificate.`,
-  ],
-  DEPTH_ZERO_SELF_SIGNED_CERT: [
-    'certificate-refused',
-    ({ at }) =>
+    DEPTH_ZERO_SELF_SIGNED_CERT: ({ at }) =>
       `The certificate of ${at} is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (ca). ${PORTAL}`,
-  ],
-  SELF_SIGNED_CERT_IN_CHAIN: [
-    'certificate-refused',
-    ({ at }) =>
+    SELF_SIGNED_CERT_IN_CHAIN: ({ at }) =>
       `The certificate of ${at} comes from a private authority. Pass the certificate (ca) that the hub’s operator gives you.`,
-  ],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    'certificate-refused',
-    ({ at }) =>
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: ({ at }) =>
       `The certificate of ${at} comes from an authority that is not known here. Pass the certificate (ca) that the hub’s operator gives you, or let the server send the whole chain.`,
-  ],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
-    'certificate-refused',
-    ({ at }) =>
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: ({ at }) =>
       `The authority at the end of the certificate chain of ${at} is not known here. Pass the certificate (ca) that the hub’s operator gives you.`,
-  ],
-  ERR_TLS_CERT_ALTNAME_INVALID: [
-    'certificate-refused',
-    ({ host, at }) =>
+    ERR_TLS_CERT_ALTNAME_INVALID: ({ host, at }) =>
       `The certificate of ${at} does not name the host ${host}. Use a name that it contains, or have it issued again for this one. ${PORTAL}`,
-  ],
-  CERT_REVOKED: [
-    'certificate-refused',
-    ({ at }) => `The certificate of ${at} has been revoked. Do not connect until it has a new one.`,
-  ],
-  EPROTO: ['not-a-hub', NO_TLS],
-  ERR_SSL_WRONG_VERSION_NUMBER: ['not-a-hub', NO_TLS],
-  ERR_SSL_PACKET_LENGTH_TOO_LONG: ['not-a-hub', NO_TLS],
-  TLS_ALERT_112: ['not-a-hub', NO_NAME],
-  TLS_ALERT_80: ['not-a-hub', NO_NAME],
-  TLS_ALERT_70: ['not-a-hub', TOO_OLD],
-  TLS_ALERT_40: ['not-a-hub', TOO_OLD],
-  TLS_ALERT_71: ['not-a-hub', TOO_OLD],
-  TLS_ALERT_86: ['not-a-hub', TOO_OLD],
-  TLS_ALERT_116: ['not-a-hub', WANTS_CERTIFICATE],
-  TLS_ALERT_42: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_43: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_44: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_45: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_46: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_48: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_49: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_51: ['not-a-hub', REFUSES_CERTIFICATE],
-  TLS_ALERT_120: [
-    'not-a-hub',
-    ({ at }) =>
+    CERT_REVOKED: ({ at }) =>
+      `The certificate of ${at} has been revoked. Do not connect until it has a new one.`,
+  },
+  'not-a-hub': {
+    EPROTO: NO_TLS,
+    ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
+    ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
+    ...alerts(NO_NAME, 112, 80),
+    ...alerts(TOO_OLD, 70, 40, 71, 86),
+    ...alerts(WANTS_CERTIFICATE, 116),
+    ...alerts(REFUSES_CERTIFICATE, 42, 43, 44, 45, 46, 48, 49, 51),
+    TLS_ALERT_120: ({ at }) =>
       `The server at ${at} offers no HTTP/1.1 (TLS alert 120). Ask its operator to allow it: neither WebSockets nor hubs use HTTP/2.`,
-  ],
-  WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: [
-    'not-a-hub',
-    ({ at }) => `The server at ${at} sent a longer message than it may. Check the address.`,
-  ],
-  HTTP_200: [
-    'not-a-hub',
-    ({ at, partner }) =>
+    WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ({ at }) =>
+      `The server at ${at} sent a longer message than it may. Check the address.`,
+    HTTP_200: ({ at, partner }) =>
       `A web server, not a ${partner}, answered at ${at} (HTTP 200). Check the port and the path of the address. ${PORTAL}`,
-  ],
-  HTTP_404: [
-    'not-a-hub',
-    ({ at, partner }) =>
+    HTTP_404: ({ at, partner }) =>
       `The web server at ${at} has no ${partner} under this address (HTTP 404). Check the port and the path.`,
-  ],
-  CONNACK_1: ['broker-refused', WRONG_VERSION],
-  CONNACK_2: ['broker-refused', REFUSED_ID],
-  CONNACK_3: ['broker-refused', BUSY],
-  CONNACK_4: ['broker-refused', REFUSED_ACCOUNT],
-  CONNACK_5: ['broker-refused', REFUSED_CLIENT],
-  SUBACK_128: ['broker-refused', REFUSED_TOPIC],
-  SUBACK_135: ['broker-refused', REFUSED_TOPIC],
-  PUBACK_135: ['broker-refused', REFUSED_TOPIC],
+  },
+  'broker-refused': {
+    CONNACK_1: WRONG_VERSION,
+    CONNACK_2: REFUSED_ID,
+    CONNACK_3: BUSY,
+    CONNACK_4: REFUSED_ACCOUNT,
+    CONNACK_5: REFUSED_CLIENT,
+    SUBACK_128: REFUSED_TOPIC,
+    SUBACK_135: REFUSED_TOPIC,
+    PUBACK_135: REFUSED_TOPIC,
+  },
 };
 
 /** The sentences of codes that have none of their own. */
@@ -377,13 +272,13 @@ const OTHERS: { readonly [cause in Cause]: (place: Place, shown: string) => stri
     `The broker at ${at} refuses this client${shown}. Ask its operator to check the account and its rights.`,
 };
 
+const CAUSES = Object.keys(OTHERS) as readonly Cause[];
+
 /** Sentences that depend on the cause as well, or that are for several codes. */
 function special({ cause, platformCode }: Finding, place: Place): string | undefined {
   const { at, partner } = place;
   const [kind, status] = (platformCode ?? '').split('_');
-  if (cause === 'not-reachable' && platformCode === undefined) {
-    return `No connection to ${at} can be made, and the platform does not say why. Check whether the ${partner} is running, its address, this machine’s network, the certificate and its authority, and whether the hub admits the access key.`;
-  }
+  if (cause === 'not-reachable' && platformCode === undefined) return unknownCause(place);
   if (cause === 'not-a-hub' && platformCode === 'ETIMEDOUT') {
     return `The server at ${at} accepts the connection, and then stays silent. Check the port, and whether the ${partner} there is hanging.`;
   }
@@ -404,11 +299,11 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
     return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether the address should use TLS.`;
   }
   if (/^(?:CONNACK|SUBACK|PUBACK|DISCONNECT)$/.test(kind!)) {
-    const sentence = SENTENCES[platformCode!]?.[1] ?? REASONS[status!];
+    const sentence = SENTENCES['broker-refused'][platformCode!] ?? REASONS[status!];
     return sentence && withCode(sentence(place), `${kind} ${status}`);
   }
   if (kind !== 'HTTP') return undefined;
-  return SENTENCES[platformCode!]?.[1](place) ?? ofStatus(status!, cause, place);
+  return SENTENCES['not-a-hub'][platformCode!]?.(place) ?? ofStatus(status!, cause, place);
 }
 
 /** A sentence with the code at the end of its first part, for whoever has the log. */
@@ -448,18 +343,34 @@ function ofStatus(status: string, cause: Cause, { at, partner, scheme }: Place):
 }
 
 /**
- * A sentence for a person: what is wrong, and what to do. It contains the host and the port, and no path, query, credentials or
+ * A sentence for an operator: what is wrong, and what to do. It contains the host and the port, and no path, query, credentials or
  * text of the server.
  */
 export function sentenceOfCause({ cause, platformCode }: Finding, place: Place): string {
-  const own = SENTENCES[platformCode ?? ''];
   const shown = platformCode === undefined ? '' : ` (${platformCode.replace(/^HTTP_/, 'HTTP ')})`;
   const sentence =
     special({ cause, platformCode }, place) ??
-    (own?.[0] === cause ? own[1](place) : OTHERS[cause](place, shown));
+    SENTENCES[cause][platformCode ?? '']?.(place) ??
+    OTHERS[cause](place, shown);
   const { proxy } = place;
   if (cause !== 'not-reachable' || proxy === undefined || proxy.isUsed) return sentence;
   return `${sentence} The environment names the proxy ${proxy.at}, which is used only with NODE_USE_ENV_PROXY=1.`;
+}
+
+/** Why a connection has failed, for an operator; `undefined` if that has nothing to do with the transport. */
+export function adviceOf(
+  { code = '', platformCode, message }: { code?: string; platformCode?: string; message: string },
+  place: Place,
+): string | undefined {
+  if (isCause(code)) return sentenceOfCause({ cause: code, platformCode }, place);
+  const [, status, wants] = /^HTTP_(\d+)(_LOGIN)?$/.exec(platformCode ?? '') ?? [];
+  if (status === undefined) return undefined;
+  if (code === 'unavailable')
+    return sentenceOfCause({ cause: 'not-reachable', platformCode: `HTTP_${status}` }, place);
+  if (wants !== undefined)
+    return `A server in front of the hub at ${place.at} wants a login (HTTP ${status}). Ask its operator for one, and pass it: socket: { headers: { authorization } }.`;
+  if (code !== 'access-refused') return undefined;
+  return `${asSentence(message)} The answer was HTTP ${status}, which may also come from a server in front of the hub, such as a firewall.`;
 }
 
 /**

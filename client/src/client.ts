@@ -26,12 +26,12 @@ import { cannotOpen } from './address.ts';
 import {
   type HubClosing,
   LOSSES,
-  NOT_READY,
   pointOf,
-  sentenceFor,
-  sentenceForClosing,
-  sentenceForDropped,
-  sentenceForReplacement,
+  type Telling,
+  tellingOf,
+  tellingOfClosing,
+  tellingOfDropped,
+  tellingOfReplacement,
 } from './advice.ts';
 import { Answers, errorOf, reasonOf } from './answers.ts';
 import { type Budget, budgetOf } from './budget.ts';
@@ -296,7 +296,7 @@ export class Client {
    * @param question - a text, such as `What time is it?`, or a {@link Question} of another form
    * @param options - how to ask
    * @returns the answer, once the request has ended: `ending` says how, `reply.text` is the text, and `tell` says why it is missing or
-   *   incomplete: show it, too
+   *   incomplete: show it, too, and log `advice`
    */
   async ask(question: Question, options: AskOptions = {}): Promise<Answer> {
     let requestId = this.#newId();
@@ -583,17 +583,17 @@ export class Client {
     },
   };
 
-  /** Calls listeners. An error gets a sentence, and a message that was dropped. */
+  /** Calls listeners. An error gets its sentences, and a message that was dropped. */
   #tell(event: LinkEvent): void {
     const error = 'error' in event ? event.error : undefined;
-    const tell =
+    const telling =
       event.type === 'dropped'
-        ? sentenceForDropped(event)
+        ? tellingOfDropped(event)
         : event.type === 'hub-replaced'
-          ? sentenceForReplacement(event)
+          ? tellingOfReplacement(event)
           : event.type === 'reconnect' && this.#closing.losses === LOSSES
-            ? sentenceForClosing(this.#closing)
-            : error && this.#sentenceFor(error);
+            ? tellingOfClosing(this.#closing)
+            : error && this.#tellingOf(error);
     if (['close', 'reconnect', 'ask'].includes(event.type)) this.#obstacle = error ?? this.#obstacle;
     if (event.type === 'ask') {
       this.#question = event.error;
@@ -615,7 +615,7 @@ export class Client {
       this.#voice.lost(error ?? ended(), event.type === 'end');
     if (event.type === 'message' && this.#voice.takeMessage(event.message)) return;
     if (event.type === 'bytes' && this.#voice.takeBytes(event)) return;
-    this.#listeners.emit((tell === undefined ? event : { ...event, tell, ...act }) as ClientEvent);
+    this.#listeners.emit((telling === undefined ? event : { ...event, ...telling, ...act }) as ClientEvent);
     if (event.type === 'connect') this.#voice.flush();
     this.#emit(speech);
     if (said !== undefined) this.#show(said.message);
@@ -708,10 +708,10 @@ export class Client {
 
   /** What a question rejects with. */
   #errorOf(cause: Error, requestId: string): AskError {
-    const tell = this.#sentenceFor(cause);
+    const telling = this.#tellingOf(cause);
     const { scheme, at } = this.#platform.place ?? {};
-    this.#listeners.unheard.told(tell);
-    return errorOf(late(cause), { requestId, tell, endpoint: scheme && `${scheme}://${at}` });
+    this.#listeners.unheard.told(telling.advice);
+    return errorOf(late(cause), { requestId, ...telling, endpoint: scheme && `${scheme}://${at}` });
   }
 
   /** Whoever asks does not wait for the end of a pause, but at most until another may be ended. */
@@ -751,13 +751,13 @@ export class Client {
     return bytes.subarray(at, pool.at).join('.');
   }
 
-  #sentenceFor(error: Error): string {
+  #tellingOf(error: Error): Telling {
     const { code } = error as { code?: string };
-    const ofClosing = code === 'dropped' ? sentenceForClosing(this.#closing) : undefined;
-    if (code === 'wrong-state') return NOT_READY;
-    const sentence = ofClosing ?? sentenceFor(error, this.#link.keyring, this.#platform);
+    const ofClosing = code === 'dropped' ? tellingOfClosing(this.#closing) : undefined;
+    const told = ofClosing ?? tellingOf(error, this.#link.keyring, this.#platform);
     const { password } = this.#options.identity;
-    return code === 'psk-differs' && password !== password.trim() ? `${sentence} ${WHITE_SPACE}` : sentence;
+    const isPadded = code === 'psk-differs' && password !== password.trim();
+    return isPadded ? { ...told, advice: `${told.advice} ${WHITE_SPACE}` } : told;
   }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */

@@ -48,7 +48,7 @@ const MAX_OUTSIDE_STRINGS = 16 * MAX_MESSAGES;
  * });
  * const client = connect({ identity, keyring: 'kiosk-7.https.keyring.json' });
  * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
- * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('ask', ({ advice }) => console.error(advice)); // only a person can help
  * client.on('end', () => console.log('ended')); // ended
  * client.end(); // when the program ends
  */

@@ -3,7 +3,6 @@ import { clientId, deriveTopics, presence } from 'hub-protocol';
 import mqtt, { ErrorWithReasonCode, ErrorWithSubackPacket, type IClientOptions, MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
 import { addressOf } from './address.ts';
-import type { Advice } from './advice.ts';
 import { budgetOf } from './budget.ts';
 import { causeOfOpening, type Finding, openingTimeout } from './causes.ts';
 import type { Client } from './client.ts';
@@ -36,7 +35,7 @@ export type * from './options.ts';
  * });
  * const client = connect({ identity, keyring: 'kiosk-7.mqtt.keyring.json' });
  * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
- * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('ask', ({ advice }) => console.error(advice)); // only a person can help
  * client.on('end', () => console.log('ended')); // ended
  * client.end(); // when the program ends
  */
@@ -61,7 +60,7 @@ export function connect(options: MqttOptions): Client {
   const { place } = route;
   let isRenamed = false;
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
-  const advice: Advice = {
+  const advice = {
     'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection any more, as after a restart. Connecting again.`,
     'not-authentic': `A message of the hub was lost or damaged on its way through the broker at ${place.at}. Most likely it was longer than the broker allows: ask its operator to allow packets of 66 kB. Connecting again.`,
     get timeout() {

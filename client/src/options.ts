@@ -197,8 +197,12 @@ export type Part = Omit<Told<'part'>, 'type'>;
 export interface Answer extends Omit<Told<'finish'>, 'type' | 'ending'> {
   /** `closed` only if the connection ended after the hub had given a part of the answer; `interrupted` by the option of {@link AskOptions}, or by `stop`. */
   readonly ending: Told<'finish'>['ending'] | 'interrupted';
-  /** A sentence for a person if the answer is missing or incomplete, such as a truncated one; otherwise `undefined`. */
+  /** If the answer is missing or incomplete, such as a truncated one, what to say to whoever stands in front; otherwise `undefined`. */
   readonly tell: string | undefined;
+  /** The same for the operator or the developer. */
+  readonly advice: string | undefined;
+  /** Who has to act, as in {@link AskError}. */
+  readonly who: 'nobody' | 'operator' | 'developer' | undefined;
 }
 
 /** What `ask` rejects with: the cause, which is a `LocalError`, a `RemoteError`, or an error of the keyring's store. */
@@ -207,8 +211,12 @@ export interface AskError extends Error {
   readonly code?: string;
   /** The id of the request, as in its envelope. */
   readonly requestId: string;
-  /** The cause as a sentence for a person. */
+  /** For whoever stands in front: what happens now, and whom to call. */
   readonly tell: string;
+  /** For the operator or the developer: the cause, with codes, fingerprints and commands, and what to check. */
+  readonly advice: string;
+  /** Who has to act: the `operator` of the hub, the network or the device, the `developer` of the program, or `nobody`, since it passes. */
+  readonly who: 'nobody' | 'operator' | 'developer';
   /** Scheme, host and port of the hub, such as `wss://hub.example:443`, or of the broker. */
   readonly endpoint: string | undefined;
 }
@@ -232,7 +240,7 @@ export interface CascadeOptions extends QueryOptions {
 /** The answer of one hub to `query` or `cascade`. */
 export interface MeshAnswer
   extends Pick<Told<'finish'>, 'ending' | 'reply' | 'isTruncated'>,
-    Pick<Answer, 'tell'> {
+    Pick<Answer, 'tell' | 'advice' | 'who'> {
   /** The node id of the hub that answers; `undefined` if it does not say. */
   readonly hub: string | undefined;
 }
@@ -245,22 +253,21 @@ export type AskEvent = {
   readonly type: 'ask';
   /** The client connects again after this many milliseconds all the same. */
   readonly after: number;
-  /** A sentence for the person. */
-  readonly tell: string;
-} & (
-  | {
-      /** `trust`: confirm the hub’s new key with its operator, then pass this event to `trust`. */
-      readonly act: 'trust';
-      /** The cause, `hub-key-changed`, with both keys. */
-      readonly error: RemoteError & Required<Pick<RemoteError, 'nodeId' | 'pinnedKey' | 'hubKey'>>;
-    }
-  | {
-      /** `resume`: remove the cause, then call `resume` to connect at once. */
-      readonly act: 'resume';
-      /** The cause. */
-      readonly error: Error | LocalError | RemoteError;
-    }
-);
+} & Pick<AskError, 'tell' | 'advice' | 'who'> &
+  (
+    | {
+        /** `trust`: confirm the hub’s new key with its operator, then pass this event to `trust`. */
+        readonly act: 'trust';
+        /** The cause, `hub-key-changed`, with both keys. */
+        readonly error: RemoteError & Required<Pick<RemoteError, 'nodeId' | 'pinnedKey' | 'hubKey'>>;
+      }
+    | {
+        /** `resume`: remove the cause, then call `resume` to connect at once. */
+        readonly act: 'resume';
+        /** The cause. */
+        readonly error: Error | LocalError | RemoteError;
+      }
+  );
 
 /**
  * The data of common messages of OpenVoiceOS and HiveMind, by their type: as they send it, which nothing checks. Any field may be missing.
@@ -385,41 +392,34 @@ export type ClientEvent =
       /** The fields that describe the bytes, such as `sample_rate`. */
       readonly metadata?: JsonObject;
     }
-  | {
+  | ({
       /** The connection ended, or could not be made. */
       readonly type: 'close';
       /** The cause: branch on its `code`. */
       readonly error: LocalError | RemoteError;
-      /** The cause as a sentence for a person. */
-      readonly tell: string;
-    }
-  | {
+    } & Pick<AskError, 'tell' | 'advice' | 'who'>)
+  | ({
       /** The client connects again after a pause. */
       readonly type: 'reconnect';
       /** The pause, in milliseconds. */
       readonly after: number;
       /** The cause, from the second failure of the same kind on; at a start, if there is no connection, from the first one on. */
       readonly error: Error | undefined;
-      /** The cause as a sentence for a person. */
-      readonly tell: string | undefined;
-    }
+    } & Pick<Answer, 'tell' | 'advice' | 'who'>)
   | AskEvent
-  | {
+  | ({
       /** A message that `send` or `sendBytes` has accepted was not sent, and will not be. */
       readonly type: 'unsent';
       /** As it was passed to `send`, or the bytes that `sendBytes` made. */
       readonly message: JsonObject | Uint8Array;
       /** The cause. */
       readonly error: LocalError | RemoteError;
-      /** The cause as a sentence for a person. */
-      readonly tell: string;
-    }
+    } & Pick<AskError, 'tell' | 'advice' | 'who'>)
   | ({
       /** A message of the hub was dropped: it is too long, not UTF-8, or a binary message that cannot be read. */
       readonly type: 'dropped';
-      /** The cause as a sentence for a person, with what to do. */
-      readonly tell: string;
-    } & Omit<Told<'dropped'>, 'type'>)
+    } & Pick<AskError, 'tell' | 'advice' | 'who'> &
+      Omit<Told<'dropped'>, 'type'>)
   | ({
       /** The hub is not pinned, although others are: a new hub, one with a new name, or an impostor who knows the password. */
       readonly type: 'new-hub';
@@ -427,15 +427,16 @@ export type ClientEvent =
   | ({
       /** A pinned hub has refused KKpsk0, and no hub has accepted the key of this client yet: it may refuse it. */
       readonly type: 'static-key-fresh';
-      /** The risk as a sentence for a person. */
-      readonly tell: string;
-    } & Omit<Told<'static-key-fresh'>, 'type'>)
+    } & Pick<AskError, 'tell' | 'advice' | 'who'> &
+      Omit<Told<'static-key-fresh'>, 'type'>)
   | ({
-      /** The hub knows the password, and has another key than the one that was pinned: the new key is pinned now. */
+      /**
+       * The hub knows the password, and has another key than the one that was pinned: the new key is pinned now. An impostor who knows the
+       * password looks the same.
+       */
       readonly type: 'hub-replaced';
-      /** A sentence for a person, with both fingerprints. An impostor who knows the password looks the same. */
-      readonly tell: string;
-    } & Omit<Told<'hub-replaced'>, 'type'>)
+    } & Pick<AskError, 'tell' | 'advice' | 'who'> &
+      Omit<Told<'hub-replaced'>, 'type'>)
   | {
       /** `end` was called. */
       readonly type: 'end';

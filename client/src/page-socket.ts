@@ -3,12 +3,12 @@ import { authorizedUrl } from 'hub-protocol';
 import { jsCrypto as crypto } from 'hub-protocol/js';
 import { addressOf, cannotOpen } from './address.ts';
 import { budgetOf } from './budget.ts';
-import { placeOf } from './causes.ts';
 import { Client } from './client.ts';
 import { binaryReader } from './inflate-in-page.ts';
 import { notAPage } from './keyring-storage.ts';
 import type { ConnectOptions, Derive, KeyringStore } from './options.ts';
-import type { Connection, Transport } from './platform.ts';
+import { type Place, placeOf, unknownCause } from './place.ts';
+import type { Connection, Failure, Transport } from './platform.ts';
 import { Tab } from './tab.ts';
 
 /** How long another tab may have the connection until this one says so, in milliseconds. One that is loaded again has let it go by then. */
@@ -16,6 +16,13 @@ const PATIENCE = 1000;
 /** How often it says so: at most that often, in milliseconds. */
 const AGAIN = 60_000;
 const PING = { msg_type: 'ping', payload: {} }; // a message, since such a WebSocket cannot ping
+/** All that a page can know of its connection. */
+const CAUSES: { readonly [platformCode: string]: (place: Place) => string } = {
+  CONNECT_SRC: ({ scheme, at }) =>
+    `The Content-Security-Policy of this page forbids the connection. Add ${scheme}://${at} to its connect-src.`,
+  ANOTHER_TAB: () =>
+    'One tab at a time has the connection. When the other is closed, this one connects by itself.',
+};
 const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
   globalThis.crypto.getRandomValues(new Uint8Array(length));
 
@@ -109,6 +116,7 @@ export function connectByWebSocket(
     };
   }
 
+  const place = placeOf(url);
   const client = new Client(options, {
     crypto,
     randomBytes,
@@ -116,7 +124,9 @@ export function connectByWebSocket(
     derive,
     keyring,
     open,
-    place: placeOf(url),
+    place,
+    advise: ({ code, platformCode = '' }: Failure) =>
+      code === 'not-reachable' ? (CAUSES[platformCode]?.(place) ?? unknownCause(place)) : undefined,
   });
   return client.on('end', () => tab.leave());
 }

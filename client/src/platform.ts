@@ -1,9 +1,8 @@
 /** What the client and its transports agree on: the platform's part of a client. */
 import type { Closing, CryptoProvider, JsonObject, LinkClosing, RandomBytes } from 'hub-protocol';
 import type { ReadBinary } from 'hub-protocol/binary';
-import type { Advice } from './advice.ts';
-import type { Place } from './causes.ts';
 import type { Derive, KeyringStore } from './options.ts';
+import type { Place } from './place.ts';
 
 /** A connection, for its transport. After the end of the connection none of these functions does anything. */
 export interface Connection {
@@ -34,6 +33,9 @@ export interface Transport {
   close(code: number): void;
 }
 
+/** An error of a client. */
+export type Failure = Error & { code?: string; platformCode?: string };
+
 /** The platform's part. */
 export interface Platform {
   readonly crypto: CryptoProvider;
@@ -41,8 +43,8 @@ export interface Platform {
   readonly readBinary: ReadBinary;
   readonly derive: Derive;
   readonly keyring: KeyringStore;
-  /** Sentences of this transport for people. */
-  readonly advice?: Advice | undefined;
+  /** What an operator must know of an error, if it lies in this transport. */
+  advise?(error: Failure): string | undefined;
   /** Where the connections lead, for sentences. */
   readonly place?: Place | undefined;
   /** Opens a transport. It does not call any function of the connection before it has returned. */

@@ -12,7 +12,7 @@ import {
 } from 'hub-protocol';
 import { ReplyCollector } from 'hub-protocol/parts';
 import { costOf, type Share, weightOf } from './account.ts';
-import { sentenceForAnswer } from './advice.ts';
+import { tellingOfAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
 import type { CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
 
@@ -89,8 +89,8 @@ export async function collectAnswers(
     const collector = collectorOf(hub);
     const { reply } = collector;
     const isTruncated = collector.isTruncated || cut.has(hub);
-    const tell = sentenceForAnswer({ ending, isTruncated, reply });
-    const answer = { hub: hub === '' ? undefined : hub, ending, reply, isTruncated, tell };
+    const told = tellingOfAnswer({ ending, isTruncated, reply });
+    const answer = { hub: hub === '' ? undefined : hub, ending, reply, isTruncated, ...told };
     open.delete(hub);
     answers.set(hub, answer);
     try {

@@ -41,7 +41,7 @@ export interface ReactNativeOptions extends ConnectOptions {
  *   derive: async (password, salt) => derivePsk({ crypto, password, salt }), // in an app: in native code
  * });
  * client.on('connect', ({ nodeId }) => console.log('connected to', nodeId));
- * client.on('ask', ({ tell }) => console.error(tell)); // only a person can help
+ * client.on('ask', ({ advice }) => console.error(advice)); // only a person can help
  * client.on('end', () => console.log('ended')); // ended
  * client.end(); // when the program ends
  */

@@ -30,17 +30,17 @@ export class Unheard {
   /** @param isHeard - whether an event of a type has a listener */
   take(event: ClientEvent, isHeard: (type: Type) => boolean): void {
     if (event.type === 'connect') this.#told = undefined;
-    const { tell } = event as { tell?: string };
-    if (HEARD_BY[event.type]?.some(isHeard) !== false) return void (tell && this.told(tell));
+    const { advice } = event as { advice?: string };
+    if (HEARD_BY[event.type]?.some(isHeard) !== false) return void (advice && this.told(advice));
     if (event.type === 'disclosure') this.#disclose(event.text ?? NO_TEXT);
-    else if (event.type === 'hub-replaced') warn(event.tell);
-    else if (!isUsual(event)) setTimeout(() => this.#once(tell));
+    else if (event.type === 'hub-replaced') warn(event.advice);
+    else if (!isUsual(event)) setTimeout(() => this.#once(advice));
   }
 
   /** A listener is told this, or whoever asks. */
-  told(tell: string): void {
+  told(advice: string): void {
     if (this.#told === undefined || this.#told.size === MOST_TOLD) this.#told = new Set();
-    this.#told.add(tell);
+    this.#told.add(advice);
   }
 
   /** A console is no conversation: once is enough. */
@@ -49,10 +49,10 @@ export class Unheard {
     this.#isDisclosed = true;
   }
 
-  #once(tell: string | undefined): void {
-    if (tell === undefined || this.#told?.has(tell)) return;
-    this.told(tell);
-    warn(`${tell} The client tries again.`);
+  #once(advice: string | undefined): void {
+    if (advice === undefined || this.#told?.has(advice)) return;
+    this.told(advice);
+    warn(`${advice} The client tries again.`);
   }
 }
 

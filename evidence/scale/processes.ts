@@ -133,7 +133,7 @@ function talker(accessKey: string, port: number, staticKey = randomBytes(32)): T
     },
     allowPlaintext: true,
   });
-  client.on('ask', ({ tell }) => asked.set(tell, (asked.get(tell) ?? 0) + 1));
+  client.on('ask', ({ advice }) => asked.set(advice, (asked.get(advice) ?? 0) + 1));
   return { accessKey, client, publicKey: crypto.x25519.publicKey(staticKey), answered: 0 };
 }
 
@@ -237,7 +237,9 @@ ${servers.join('\n')}\n`,
   if (processes > 1) {
     const key = randomBytes(32);
     const older = talker('rival', FIRST, key);
-    const ended = new Promise<string>((resolve) => older.client.once('close', ({ tell }) => resolve(tell)));
+    const ended = new Promise<string>((resolve) =>
+      older.client.once('close', ({ advice }) => resolve(advice)),
+    );
     await allAnswered([older]);
     const newer = talker('rival', FIRST + 1, key);
     const end = await Promise.race([ended, sleep(10_000)]);

@@ -27,7 +27,7 @@ module.exports = (RED) => {
       return;
     }
     for (const type of ['ask', 'hub-replaced', 'dropped', 'unsent'])
-      this.client.on(type, ({ tell }) => this.warn(tell));
+      this.client.on(type, ({ advice }) => this.warn(advice));
     let notice; // goes out with the first part
     this.client.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => {
       notice = text;

@@ -45,25 +45,25 @@ export class ConnectionCard {
       byId('derivation').value = what.progress;
     } else if (what.type === 'connect')
       this.set('ready', `${what.pattern}, ${what.suite}, with ${what.nodeId}`);
-    else if (what.type === 'reconnect') this.#wait(what.after, what.tell);
+    else if (what.type === 'reconnect') this.#wait(what.after, what.advice);
     else if (what.type === 'end') this.set('left');
     else if (what.type === 'ask') {
       this.set('asking');
       const code = 'code' in what.error ? what.error.code : undefined;
       byId('trust').hidden = what.act !== 'trust';
       byId('to-forget').hidden = code !== 'client-key-refused';
-      byId('question').textContent = `${what.tell} (${code ?? what.error.name})`;
+      byId('question').textContent = `${what.advice} (${code ?? what.error.name})`;
     }
   }
 
-  #wait(milliseconds, tell) {
+  #wait(milliseconds, advice) {
     const until = performance.now() + milliseconds;
     const tick = () => {
       const left = Math.max(0, until - performance.now());
       byId('countdown').textContent = `${(left / 1000).toFixed(1)} s`;
       byId('pause').value = milliseconds === 0 ? 1 : 1 - left / milliseconds;
     };
-    this.set('waiting', tell);
+    this.set('waiting', advice);
     tick();
     this.#ticking = setInterval(tick, 100);
   }

@@ -15,7 +15,7 @@ function start({ key = 'kiosk-7', ...options } = {}) {
     data_plane_endpoints: { wss: query.get('hub') },
   });
   const client = connect({ identity, allowPlaintext: true, ...options });
-  client.on('ask', ({ tell }) => post(tell));
+  client.on('ask', ({ advice }) => post(advice));
   return client;
 }
 

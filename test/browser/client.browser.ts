@@ -13,7 +13,7 @@ import type { Tab } from './tab.ts';
 async function failureOf(
   scripts: string[],
   policy?: string,
-): Promise<{ type: string; code?: string; tell: string }> {
+): Promise<{ type: string; code?: string; advice: string }> {
   const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
   const hub = await serveHub({ nodeId: 'hub-1', staticKey: randomBytes(32), clients });
   try {
@@ -31,24 +31,25 @@ test('a page whose policy does not allow the hub reports the end of the connecti
 });
 
 test('a page whose hub is off names what may be wrong, since a browser hides it', async () => {
-  const { type, code, tell } = (await runPage(
+  const { type, code, advice } = (await runPage(
     ['failing-page.js', WORKER],
     `?hub=${encodeURIComponent('ws://localhost:1')}`,
-  )) as unknown as { type: string; code?: string; tell: string };
+  )) as unknown as { type: string; code?: string; advice: string };
   assert.equal([type, code], ['close', 'not-reachable']);
-  for (const candidate of [/running/, /address/, /certificate/, /access key/]) assert.match(tell, candidate);
+  for (const candidate of [/running/, /address/, /certificate/, /access key/])
+    assert.match(advice, candidate);
 });
 
 test('a page names the worker that it cannot load', async () => {
-  const { type, tell } = await failureOf(['failing-page.js']);
+  const { type, advice } = await failureOf(['failing-page.js']);
   assert.is(type, 'close'); // a person is asked after the third
-  assert.match(tell, 'derive-worker-in-browser.js');
+  assert.match(advice, 'derive-worker-in-browser.js');
 });
 
 test('a page names the worker that its policy does not allow', async () => {
-  const { type, tell } = await failureOf(['failing-page.js', WORKER], "worker-src 'none'");
+  const { type, advice } = await failureOf(['failing-page.js', WORKER], "worker-src 'none'");
   assert.is(type, 'close'); // a person is asked after the third
-  assert.match(tell, 'derive-worker-in-browser.js');
+  assert.match(advice, 'derive-worker-in-browser.js');
 });
 
 test('a page derives the PSK in a worker, asks, and reconnects with the keyring that it stored', async () => {

@@ -6,8 +6,8 @@ const wss = new URLSearchParams(location.search).get('hub');
 const issued = { access_key: 'kiosk-7', password: 'correct horse', data_plane_endpoints: { wss } };
 const client = connect({ identity: parseIdentity(issued), allowPlaintext: true });
 for (const type of ['close', 'ask']) {
-  client.on(type, ({ error, tell }) => {
+  client.on(type, ({ error, advice }) => {
     client.end();
-    fetch('/result', { method: 'POST', body: JSON.stringify({ type, code: error.code, tell }) });
+    fetch('/result', { method: 'POST', body: JSON.stringify({ type, code: error.code, advice }) });
   });
 }

@@ -228,7 +228,7 @@ test('chat fails if a question was not answered', async () => {
   );
   const [{ ending, message }] = JSON.parse(stdout).answers;
   assert.equal([code, ending], [1, 'closed']);
-  assert.match(message, /^Nothing listens at /);
+  assert.match(message, /^There is no connection to the hub\. .* Nothing listens at /);
   const lines = told
     .join('')
     .replace(/:\d+/g, '')
@@ -236,7 +236,7 @@ test('chat fails if a question was not answered', async () => {
     .trim()
     .split('\n');
   const cause =
-    'Nothing listens at 127.0.0.1. Check the address and the port, and whether the hub is running.';
+    'There is no connection to the hub. Connecting again. If this goes on, tell the operator. Nothing listens at 127.0.0.1. Check the address and the port, and whether the hub is running.';
   assert.equal([...new Set(lines)], [cause, 'connecting again in N s']);
   assert.is(lines.at(-1), cause); // of the question, which is told last
 });
@@ -595,12 +595,17 @@ const ENDINGS: readonly (readonly [
   ['handled', [['speak', { utterance: 'Hi.' }]], 'Hi.'],
   ['handled', [['speak', { utterance: 'Which one?', expect_response: true }]], 'Which one?'],
   ['handled', [], ''],
-  ['unanswered', [['complete_intent_failure', {}]], '', 'The hub has no answer to that. Try other words.'],
+  [
+    'unanswered',
+    [['complete_intent_failure', {}]],
+    '',
+    'The hub has no answer to that. Try other words. Check whether the hub has a skill for that, in the language of the question.',
+  ],
   [
     'denied',
     [['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' }]],
     '',
-    'The hub could not process the question: its message bus is down. Tell its operator.',
+    'The hub cannot answer at the moment. Please tell the operator. The message bus of the hub is down: start it.',
   ],
   [
     'query-timeout',
@@ -609,7 +614,7 @@ const ENDINGS: readonly (readonly [
       ['hive.query.timeout', {}],
     ],
     'Wait.',
-    'The hub asked others, and had no complete answer from them in time.',
+    'The other hubs have not answered in time. Ask again. Check whether the hubs that this hub asks are running.',
   ],
 ];
 
@@ -642,7 +647,8 @@ test('ask and chat say that an answer is incomplete', async () => {
     say('speak', { utterance: 'One moment.' });
     setTimeout(() => socket.terminate(), 50);
   });
-  const sentence = 'The connection ended before the answer was complete.';
+  const sentence =
+    'The connection ended before the answer was complete. Ask again. Check the network, and what stands between this client and the hub.';
   const asked = await runHere(['ask', there, 'hello', '--allow-plaintext']);
   assert.equal([asked.code, asked.stdout], [1, `One moment.\n${sentence}\n`]);
   const { code, stdout, stderr } = await runHere(['chat', there, '--allow-plaintext'], 'hello\n');

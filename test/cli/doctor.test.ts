@@ -263,6 +263,10 @@ const doctor = async (...args: string[]): Promise<Run> => safe(await run(['docto
 const CA = ['--ca', authority];
 const PLAIN = '--allow-plaintext';
 const SOON = ['--timeout', '0.5'];
+const TOLD = {
+  tell: 'There is no connection to the hub. Connecting again. If this goes on, tell the operator.',
+  who: 'operator',
+};
 const DENIED = {
   type: 'hive.policy.denied',
   data: { denied_type: 'recognizer_loop:utterance', code: 'backend_unavailable' },
@@ -533,7 +537,7 @@ const FAULTS: readonly (readonly [
       '--ask',
       'hello',
     ],
-    'The hub could not process the question: its message bus is down. Tell its operator.',
+    'The hub cannot answer at the moment. Please tell the operator. The message bus of the hub is down: start it.',
   ],
   [
     'a hub that does not answer',
@@ -596,7 +600,7 @@ const FAULTS: readonly (readonly [
     'a hub that closes in place of its HELLO',
     'greeting: dropped',
     async () => [identity, await greeting((socket) => socket.close(1000)), PLAIN],
-    'The connection was lost: connect again.',
+    'The hub, the network or something in between ended the connection. If that happens while nothing is asked, lower the option pingEvery.',
   ],
   [
     'a hub that says something else than HELLO',
@@ -615,7 +619,7 @@ const FAULTS: readonly (readonly [
       }),
       PLAIN,
     ],
-    'The connection was lost: connect again.',
+    'The hub, the network or something in between ended the connection. If that happens while nothing is asked, lower the option pingEvery.',
   ],
   [
     'a wrong password at a hub whose key is pinned',
@@ -641,7 +645,7 @@ const FAULTS: readonly (readonly [
       '--keyring',
       keyring(),
     ],
-    'The connection was lost: connect again.',
+    'The hub, the network or something in between ended the connection. If that happens while nothing is asked, lower the option pingEvery.',
   ],
   [
     'a port on which no broker listens',
@@ -1368,6 +1372,8 @@ test('prints as JSON all that the hub has said, and each step', async () => {
     state: 'fault',
     text: 'The peer does not speak protocol 3: update it (HiveMind’s hub to hivemind-core 4.7 or later: pip install --upgrade --pre hivemind-core). This hub speaks version 2.',
     code: 'protocol-version',
+    tell: 'This program and the hub do not fit together. Please tell the operator.',
+    who: 'operator',
   };
   const passed = (step: string, text: string): object => ({ step, state: 'passed', text });
   const untried = (step: string): object => ({ step, state: 'not tried' });
@@ -1484,6 +1490,7 @@ test('says that a name cannot be resolved if DNS does not answer in time', async
       text: 'The name hub.example cannot be resolved at the moment. Check whether this machine is connected to the network.',
       code: 'not-reachable',
       platform_code: 'EAI_AGAIN',
+      ...TOLD,
     });
   });
 });
@@ -1503,6 +1510,7 @@ test('gives up a connection that is not made in time', async () => {
       text: 'Nothing answered at 127.0.0.1:1 in time. Check whether the hub is switched on, the address, and whether a firewall blocks it.',
       code: 'not-reachable',
       platform_code: 'ETIMEDOUT',
+      ...TOLD,
     });
   });
   assert.equal(
@@ -1523,7 +1531,8 @@ test('says that the PSK cannot be derived, at the step of the password', async (
   await replacing(workers, { Worker: failing }, async () => {
     const { fault } = found(await doctor(await hub(), ...CA, '--json'));
     const text = 'This machine has no memory.';
-    assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other' });
+    const tell = 'This program does not work here. Please tell its developer.';
+    assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other', tell, who: 'developer' });
   });
 });
 

@@ -11,6 +11,7 @@ import { endWorlds, mute, newWorld, soon, started, until } from './world.ts';
 
 test.after.each(endWorlds);
 
+const AGAIN = 'Ask again. If this goes on, tell the operator.';
 const codeOf = (error: Error & { code?: string }): string => error.code ?? error.message;
 
 setFlagsFromString('--expose-gc');
@@ -61,7 +62,7 @@ test('a question that is late before any connection has failed says so to a pers
   const client = world.start();
   const late = await errorOf(client.ask('hello', { timeout: 20 }));
   assert.is(late.code, 'timeout');
-  assert.match(late.tell, /^The question could not be sent in time/);
+  assert.match(late.advice, /an earlier question was still open/);
 });
 
 test('each question that a lost connection ends rejects with an error of its own', async () => {
@@ -87,7 +88,7 @@ test('each question that a lost connection ends rejects with an error of its own
   for (const error of errors) {
     assert.instance(error, RemoteError);
     assert.equal([error.code, error.message], [closed.error.code, closed.error.message]);
-    assert.is(error.tell, closed.tell);
+    assert.is(error.advice, closed.advice);
     assert.is(error.stack, closed.error.stack);
   }
   assert.not.ok('requestId' in closed.error);
@@ -96,14 +97,14 @@ test('each question that a lost connection ends rejects with an error of its own
 test('a question that is none, or has an unknown field, rejects with its request id and a message', async () => {
   const client = newWorld().start();
   for (const question of [undefined, null, 7, '', [], {}, { text: 'hello', language: 'de' }]) {
-    const { code, requestId, tell } = await errorOf(client.ask(question as never));
+    const { code, requestId, advice } = await errorOf(client.ask(question as never));
     assert.is(code, 'bad-argument', String(question));
     assert.match(requestId, /^\d+(\.\d+){15}$/);
-    assert.match(tell, /^".+\.$/);
+    assert.match(advice, /^".+\.$/);
   }
   const error = await errorOf(client.ask('hello', { timeuot: 1 } as never));
   assert.is(error.message, '"options.timeuot" does not exist: did you mean "timeout"?');
-  assert.equal(Object.keys(error).slice(-3), ['requestId', 'tell', 'endpoint']); // so that a log shows them
+  assert.equal(Object.keys(error).slice(-5), ['requestId', 'tell', 'advice', 'who', 'endpoint']); // so that a log shows them
 });
 
 test('a question rejects when end is called before an answer', async () => {
@@ -124,7 +125,7 @@ test('a partial answer is delivered when the connection ends, and marked as part
   const { ending, reply, tell } = await answer;
   assert.equal(
     [ending, reply.text, tell],
-    ['closed', 'One moment.', 'The connection ended before the answer was complete.'],
+    ['closed', 'One moment.', 'The connection ended before the answer was complete. Ask again.'],
   );
 });
 
@@ -147,19 +148,19 @@ test('an answer that is too long is marked as truncated', async () => {
   world.tell('ovos.utterance.handled');
   const { ending, reply, isTruncated, tell } = await answer;
   assert.equal([ending, reply.text, isTruncated], ['handled', '', true]);
-  assert.match(tell!, 'too long');
+  assert.match(tell!, 'incomplete');
 });
 
 for (const [type, data, sentence] of [
   ['complete_intent_failure', {}, 'no answer to that'],
   ['hive.policy.denied', { denied_type: 'recognizer_loop:utterance', reason: 'acl' }, 'refused the question'],
-  ['hive.policy.denied', { code: 'backend_unavailable' }, 'message bus is down'],
-  ['hive.policy.denied', { code: 'malformed_payload' }, 'could not read the question'],
-  ['hive.policy.denied', { code: 'intent_quota_exceeded' }, 'as often as the hub allows'],
+  ['hive.policy.denied', { code: 'backend_unavailable' }, 'cannot answer at the moment'],
+  ['hive.policy.denied', { code: 'malformed_payload' }, 'cannot read the question'],
+  ['hive.policy.denied', { code: 'intent_quota_exceeded' }, 'as often as it may'],
   ['hive.policy.denied', { code: 'constructor' }, 'refused the question'],
-  ['hive.query.timeout', {}, 'no complete answer'],
+  ['hive.query.timeout', {}, 'have not answered in time'],
 ] as const) {
-  test(`an answer that ends with ${type} ${JSON.stringify(data)} has a message for a person, “${sentence}”`, async () => {
+  test(`an answer that ends with ${type} ${JSON.stringify(data)} tells a person, “${sentence}”`, async () => {
     const world = newWorld();
     world.isMute = true;
     const client = world.start({ requests: { deadlines: { unmatched: 10 } } });
@@ -190,10 +191,10 @@ test('an empty field of a question does not count as a missing one', async () =>
   }
 });
 
-test('a question that the hub does not answer has a message for a person', async () => {
+test('a question that the hub does not answer tells a person', async () => {
   const { client } = mute({ requests: { deadlines: { idle: 10 } } });
   const { ending, tell } = await client.ask('hello');
-  assert.equal([ending, tell], ['timeout', 'The hub did not answer in time.']);
+  assert.equal([ending, tell], ['timeout', `The hub did not answer in time. ${AGAIN}`]);
 });
 
 test('each part of an answer is passed on as it comes, with the message that carried it', async () => {
@@ -236,6 +237,8 @@ test('an answer and each of its parts have these fields, and no others', async (
       isTruncated: false,
       error: undefined,
       tell: undefined,
+      advice: undefined,
+      who: undefined,
     },
     wasSent: true,
   } as never);
@@ -442,7 +445,7 @@ test('a timeout ends a question that the hub is still answering, with what has a
   world.tell('speak', { utterance: 'Once upon a time.' });
   const { ending, reply, tell } = await answer;
   assert.equal([ending, reply.text], ['timeout', 'Once upon a time.']);
-  assert.is(tell, 'The hub did not complete its answer in time.');
+  assert.is(tell, `The hub did not complete its answer in time. ${AGAIN}`);
 });
 
 test('an answer that has only shown something is incomplete when its time is over, not missing', async () => {
@@ -452,7 +455,7 @@ test('an answer that has only shown something is incomplete when its time is ove
   world.tell('speak', { image: 'map.png' });
   const { reply, tell } = await answer;
   assert.equal([reply.text, reply.displayItems.length], ['', 1]);
-  assert.is(tell, 'The hub did not complete its answer in time.');
+  assert.is(tell, `The hub did not complete its answer in time. ${AGAIN}`);
 });
 
 test('a hub that has said that it is done may pause, also after a reconnect', async () => {

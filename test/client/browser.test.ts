@@ -9,6 +9,7 @@ import {
   HubSession,
   type HubSessionEvent,
   parseIdentity,
+  RemoteError,
   readAuthorization,
 } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
@@ -16,7 +17,8 @@ import { Assistant } from 'hub-protocol-client/assistant';
 import { type BrowserOptions, type Client, connect } from 'hub-protocol-client/browser';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sentenceFor } from '../../client/dist/advice.js';
+import { tellingOf } from '../../client/dist/advice.js';
+import { LOCAL_ERRORS, REMOTE_ERRORS } from '../../src/errors-table.ts';
 import { replacing } from '../world/replacing.ts';
 import { soon, until } from './world.ts';
 
@@ -265,7 +267,7 @@ test('a page that needs no PSK any more ends its worker', async () => {
 
 const known = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
 const KEY = fingerprint(known.staticKey.publicKey!);
-const NOT_REACHED = 'The stored keys did not work. Trying another way.';
+const NOT_REACHED = 'KKpsk0 failed. The next attempt, with XXpsk2, names the cause.';
 /** What only the operator of a hub can help with, in whole sentences. */
 const TO_THE_OPERATOR: { readonly [code: string]: string } = {
   'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
@@ -276,30 +278,40 @@ const TO_THE_OPERATOR: { readonly [code: string]: string } = {
 };
 
 for (const [code, sentence] of Object.entries(TO_THE_OPERATOR)) {
-  test(`the sentence for ${code} says what its operator has to know, and needs the keyring for that`, () => {
+  test(`the advice for ${code} says what its operator has to know, and needs the keyring for that`, () => {
     const error = Object.assign(new Error('what the error says'), { code });
-    assert.is(sentenceFor(error, known), sentence);
-    assert.is(sentenceFor(error, undefined), 'What the error says.');
+    assert.is(tellingOf(error, known).advice, sentence);
+    assert.is(tellingOf(error, undefined).advice, 'What the error says.');
     assert.is(
-      sentenceFor(error, known, { advice: { [code]: 'What the transport says.' } }),
+      tellingOf(error, known, { advise: () => 'What the transport says.' }).advice,
       'What the transport says.',
     );
   });
 }
 
-test('a cause has its own sentence where the place is known, and other errors keep theirs', () => {
-  const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443', partner: 'hub' } as const;
-  const cause = Object.assign(new Error('not there'), {
-    ...{ code: 'not-reachable', platformCode: 'ECONNREFUSED' },
-  });
-  const platform = { place, advice: { 'not-reachable': 'What the transport says.' } } as const;
-  assert.match(sentenceFor(cause, stored, platform), /^Nothing listens at hub\.example:443\./);
-  assert.is(sentenceFor(cause, stored, { advice: platform.advice }), 'What the transport says.');
-  assert.is(sentenceFor(new Error('no memory'), stored, platform), 'No memory.');
+test('an error without a message has advice, too', () => {
+  assert.is(tellingOf(new TypeError(), stored).advice, 'The client failed without a message (TypeError).');
 });
 
-test('an error without a message has a sentence, too', () => {
-  assert.is(sentenceFor(new TypeError(), stored), 'The client failed without a message (TypeError).');
+test('whoever stands in front is told no code, key, option or command, and whom to call', () => {
+  const ask = {
+    nobody: /Connecting again\.|Ask again\.|disconnected\.|close it\.$/,
+    operator: / tell the operator\.$/,
+    developer: / tell its developer\.$| send that\.$/,
+  };
+  const codes = [...Object.keys(LOCAL_ERRORS), 'ENOSPC', 'constructor', 'ANOTHER_TAB', 'CONNECT_SRC'];
+  const errors = [
+    ...codes.map((code) =>
+      Object.assign(new Error('x'), /[A-Z]/.test(code) ? { platformCode: code } : { code }),
+    ),
+    ...Object.keys(REMOTE_ERRORS).map((code) => new RemoteError(code as keyof typeof REMOTE_ERRORS, 'x')),
+  ];
+  for (const error of errors) {
+    const { tell, who } = tellingOf(error, known);
+    assert.match(tell, ask[who]);
+    assert.match(tell, /^[A-Z][a-z ,:.]+(?:[A-Z][a-z ,:.]+)*$/);
+    assert.is(/Connecting again/.test(tell) && who === 'developer', false);
+  }
 });
 
 test('a page refuses options that only Node.js has', () => {

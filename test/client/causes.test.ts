@@ -241,7 +241,7 @@ function start(transport: Transport, isTls: boolean, host: string, ca?: string, 
 interface Outcome {
   code: string;
   platformCode: string | undefined;
-  tell: string;
+  advice: string;
   /** What is decided twice in a row. */
   decisions: string[];
   /** The sentences of those decisions. */
@@ -254,19 +254,19 @@ function outcome(client: Client): Promise<Outcome> {
   const decisions: string[] = [];
   const tells: (string | undefined)[] = [];
   return new Promise((resolve) => {
-    client.on('close', ({ error, tell }) => {
+    client.on('close', ({ error, advice }) => {
       const { code, platformCode } = error as { code: string; platformCode?: string };
-      Object.assign(found, { code, platformCode, tell });
+      Object.assign(found, { code, platformCode, advice });
     });
-    const decide = (type: string, tell: string | undefined): void => {
+    const decide = (type: string, advice: string | undefined): void => {
       decisions.push(type);
-      tells.push(tell);
+      tells.push(advice);
       if (decisions.length < 2) return;
       client.end();
       resolve({ ...(found as Outcome), decisions, tells });
     };
-    client.on('reconnect', ({ tell }) => decide('reconnect', tell));
-    client.on('ask', ({ after, tell }) => decide(after === undefined ? 'ask' : 'ask and dial', tell));
+    client.on('reconnect', ({ advice }) => decide('reconnect', advice));
+    client.on('ask', ({ after, advice }) => decide(after === undefined ? 'ask' : 'ask and dial', advice));
   });
 }
 
@@ -409,17 +409,17 @@ for (const [over, what, port, expected, codes, more = {}] of ROWS) {
       const at = `${host}:${await port()}`;
       const isSilent = expected === 'timeout' || platformCodes.includes('ETIMEDOUT');
       const client = start(transport, tls, at, ca, isSilent ? SILENCE : PATIENCE);
-      const { code, platformCode, tell, decisions, tells } = await soon(outcome(client));
-      assert.is(code, expected, `${platformCode}: ${tell}`);
-      assert.ok(platformCodes.includes(platformCode), `${platformCode}: ${tell}`);
+      const { code, platformCode, advice, decisions, tells } = await soon(outcome(client));
+      assert.is(code, expected, `${platformCode}: ${advice}`);
+      assert.ok(platformCodes.includes(platformCode), `${platformCode}: ${advice}`);
       assert.equal(decisions, [decision, decision]);
-      assert.is(tells[1], tell);
-      for (const secret of SECRETS) assert.not.ok(tell.includes(secret), tell);
+      assert.is(tells[1], advice);
+      for (const secret of SECRETS) assert.not.ok(advice.includes(secret), advice);
       const isHere = ['not-reachable', 'certificate-refused', 'not-a-hub', 'broker-refused'].includes(code);
       if (isHere)
-        assert.ok(tell.includes(platformCode === 'ENOTFOUND' ? host : at) || tell.includes(host), tell);
-      if (isHere && !transport.startsWith('mqtt')) assert.is(tells[0] === tell, code !== 'broker-refused');
-      const sentence = tell.split(at).join('AT').split(host).join('HOST');
+        assert.ok(advice.includes(platformCode === 'ENOTFOUND' ? host : at) || advice.includes(host), advice);
+      if (isHere && !transport.startsWith('mqtt')) assert.is(tells[0] === advice, code !== 'broker-refused');
+      const sentence = advice.split(at).join('AT').split(host).join('HOST');
       assert.is(sentences.get(sentence) ?? what, what, sentence);
       sentences.set(sentence, what);
     });
@@ -723,9 +723,9 @@ test('a client that starts before its hub reports it immediately, waits briefly,
   closers.push(() => client.end());
   const pauses: number[] = [];
   const tells: (string | undefined)[] = [];
-  client.on('reconnect', ({ after, tell }) => {
+  client.on('reconnect', ({ after, advice }) => {
     pauses.push(after);
-    tells.push(tell);
+    tells.push(advice);
   });
   const answer = client.ask('Are you there?');
   await until(() => tells.length >= 4);

@@ -5,7 +5,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import type { AskEvent } from 'hub-protocol-client';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { sentenceForDropped } from '../../client/dist/advice.js';
+import { tellingOfDropped } from '../../client/dist/advice.js';
 import { Client } from '../../client/dist/client.js';
 import { binaryReader as readOnNode } from '../../client/dist/inflate-on-node.js';
 import { Listeners } from '../../client/dist/listeners.js';
@@ -230,7 +230,7 @@ test('a message that cannot be sent is an exception of send, and is not told as 
 async function sendWhileStored(message: JsonObject, then: (client: Client) => void): Promise<unknown[]> {
   const { world, client } = started();
   const log: unknown[] = [];
-  client.on('unsent', ({ message, error, tell }) => log.push(message, error.code, tell));
+  client.on('unsent', ({ message, error, advice }) => log.push(message, error.code, advice));
   client.on('end', () => log.push('end'));
   client.on('connect', () => {
     world.store.whileStoring = () => {
@@ -245,9 +245,9 @@ async function sendWhileStored(message: JsonObject, then: (client: Client) => vo
 
 test('reports a message that send accepted but that was not sent', async () => {
   const ping = { msg_type: 'ping', payload: {} };
-  const [isAccepted, message, code, tell, last] = await sendWhileStored(ping, (client) => client.end());
+  const [isAccepted, message, code, advice, last] = await sendWhileStored(ping, (client) => client.end());
   assert.equal([isAccepted, message, code, last], [true, ping, 'session-over', 'end']);
-  assert.is(tell, 'The client has ended, because end() was called.');
+  assert.is(advice, 'The client has ended, because end() was called.');
 });
 
 test('tells that a message which send has accepted cannot be sent', async () => {
@@ -273,8 +273,8 @@ test('a transport that throws ends its connection, and the client connects again
   };
   const client = world.start({}, { open });
   assert.is((await client.ask('hello')).ending, 'handled');
-  const [first] = world.events;
-  assert.ok(first!.type === 'close' && first.error.message === 'no buffer');
+  const first = world.events[0]!;
+  assert.ok(first.type === 'close' && first.error.message === 'no buffer');
 });
 
 test('a transport that cannot write is closed', async () => {
@@ -508,7 +508,7 @@ test('a question that ends before a hub behind a broker has had its time ends no
 test('trusts no key if none was presented', async () => {
   const client = newWorld().start();
   await client.ask('hello');
-  const event = { type: 'ask', error: new Error('the disk is full'), after: 60_000, tell: '' } as const;
+  const event = { type: 'ask', error: new Error('the disk is full'), after: 60_000, advice: '' } as const;
   assert.throws(
     () => client.trust(event as never),
     ({ code, message }: Error & { code?: string }) =>
@@ -628,7 +628,7 @@ test('reports a failure to a person from its second occurrence on, and at a star
   world.isDown = true;
   const client = world.start();
   const tells = () =>
-    world.events.flatMap((event) => (event.type === 'reconnect' ? [event.tell !== undefined] : []));
+    world.events.flatMap((event) => (event.type === 'reconnect' ? [event.advice !== undefined] : []));
   await until(() => tells().length >= 2); // it goes on dialling, so there may be more
   assert.equal(tells().slice(0, 2), [true, true]);
   world.isDown = false;
@@ -643,12 +643,12 @@ test('reports a failure to a person from its second occurrence on, and at a star
 test('says of each message of the hub that it drops what helps', async () => {
   const { world, client } = started({ maxMemory: 2 ** 20 });
   const tells: string[] = [];
-  client.on('dropped', ({ tell }) => tells.push(tell));
+  client.on('dropped', ({ advice }) => tells.push(advice));
   await client.ask('hello');
   world.say('x'.repeat(2 ** 19));
   world.sendBytes(Uint8Array.of(0)); // no binary message
   const other = world.start({}, { readBinary: readOnNode({ inflated: 2 ** 20, values: 2 ** 20 }) });
-  other.on('dropped', ({ tell }) => tells.push(tell));
+  other.on('dropped', ({ advice }) => tells.push(advice));
   await other.ask('hello');
   world.sendBytes(Uint8Array.of(0x83, 0));
   await until(() => tells.length === 3);
@@ -659,7 +659,7 @@ test('says of each message of the hub that it drops what helps', async () => {
   ].entries()) {
     assert.match(tells[i]!, expected);
   }
-  assert.match(sentenceForDropped({ reason: 'not-utf8', bytes: 7 }), /7 bytes .* not UTF-8/);
+  assert.match(tellingOfDropped({ reason: 'not-utf8', bytes: 7 }).advice, /7 bytes .* not UTF-8/);
 });
 
 test('a message of the hub may have half of maxMemory, and not a byte more', async () => {
@@ -758,11 +758,11 @@ test('says that a password which the hub does not have ends with white space', a
   for (const password of ['correct horse\n', 'correct horse']) {
     const given = { ...identity, password };
     const client = world.start({ identity: given, derive: async () => randomBytes(32) });
-    const { error, tell } = await new Promise<{ error: Error & { code?: string }; tell: string }>((resolve) =>
-      client.once('close', resolve),
+    const { error, advice } = await new Promise<{ error: Error & { code?: string }; advice: string }>(
+      (resolve) => client.once('close', resolve),
     );
     assert.is(error.code, 'psk-differs');
-    assert.is(tell.endsWith(' with white space, which is part of it.'), password.endsWith('\n'));
+    assert.is(advice.endsWith(' with white space, which is part of it.'), password.endsWith('\n'));
     client.end();
   }
 });
@@ -884,8 +884,8 @@ test('a secure element that fails asks a person, and is tried again after resume
     return new Uint8Array(crypto.x25519.sharedSecret(staticKey, key));
   };
   const client = world.start({ sharedSecret });
-  const { message, tell } = await client.ask('hello').catch((error) => error);
-  assert.equal([message, tell], ['the element is locked', 'The element is locked.']);
+  const { message, advice } = await client.ask('hello').catch((error) => error);
+  assert.equal([message, advice], ['the element is locked', 'The element is locked.']);
   await until(() => world.types.includes('ask'));
   isLocked = false;
   client.resume();

@@ -100,7 +100,7 @@ function dial(endpoint: string, options: Pick<NodeOptions, 'socket' | 'pingEvery
 }
 
 /** What a client receives until it closes the connection, and the code of its error. */
-function outcome(client: Client): Promise<{ received: string[]; code: string; tell: string }> {
+function outcome(client: Client): Promise<{ received: string[]; code: string; advice: string }> {
   const received: string[] = [];
   client.on('trace', ({ what }) => {
     if ('type' in what && what.type === 'received')
@@ -108,9 +108,9 @@ function outcome(client: Client): Promise<{ received: string[]; code: string; te
   });
   return soon(
     new Promise((resolve) =>
-      client.on('close', ({ error, tell }) => {
+      client.on('close', ({ error, advice }) => {
         client.end();
-        resolve({ received, code: error.code, tell });
+        resolve({ received, code: error.code, advice });
       }),
     ),
   );

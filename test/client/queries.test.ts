@@ -2,6 +2,7 @@
 import { getEventListeners } from 'node:events';
 import type { JsonObject } from 'hub-protocol';
 import type { AskError, AskEvent, Client, ConnectOptions } from 'hub-protocol-client';
+import { adviceOf } from 'hub-protocol-client/causes';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { endWorlds, newWorld, soon, started, until, type World, watchingTimers } from './world.ts';
@@ -64,7 +65,8 @@ test('a query is sent as soon as a connection is ready, and resolves with the wh
   answer('hub-2', 'speak', { utterance: 'Ann.' });
   answer('hub-2', 'speak', { utterance: 'And Bob.', image: 'bob.png' });
   answer('hub-2', 'hive.query.complete');
-  const { reply, ...rest } = await answered;
+  const { reply, advice, who, ...rest } = await answered;
+  assert.equal([advice, who], [undefined, undefined]);
   assert.equal([reply.text, reply.displayItems.length], ['Ann. And Bob.', 1]);
   assert.equal(rest, { hub: 'hub-2', ending: 'handled', isTruncated: false, tell: undefined });
 });
@@ -121,15 +123,10 @@ test('a query resolves with what has come when its time is over, and says so', a
 /** How a query ends, and what is told of it, by what the hub answers. */
 const ENDINGS: readonly (readonly [type: string, data: JsonObject, ending: string, tell?: string])[] = [
   ['hive.query.complete', {}, 'handled'],
-  [
-    'hive.query.timeout',
-    {},
-    'query-timeout',
-    'The hub asked others, and had no complete answer from them in time.',
-  ],
+  ['hive.query.timeout', {}, 'query-timeout', 'The other hubs have not answered in time. Ask again.'],
   [
     ...(['hive.policy.denied', { denied_type: 'recognizer_loop:utterance' }, 'denied'] as const),
-    'The hub refused the question. Ask its operator why.',
+    'The hub refused the question. Please tell the operator.',
   ],
 ];
 
@@ -140,7 +137,8 @@ for (const [type, data, ending, tell] of ENDINGS) {
       await ready();
       const answered = client.query('Who is at home?', { timeout: 5000 });
       answer(name, type, data);
-      const { reply, ...rest } = await answered;
+      const { reply, advice, who, ...rest } = await answered;
+      assert.equal([advice, who].includes(undefined), tell === undefined);
       assert.equal({ ...rest, text: reply.text }, { hub: name, ending, isTruncated: false, tell, text: '' });
     });
   }
@@ -148,12 +146,8 @@ for (const [type, data, ending, tell] of ENDINGS) {
 
 test('an answer to a query that is too long is marked as truncated, and its length hides no other end', async () => {
   for (const [type, end, sentence] of [
-    ['hive.query.complete', 'handled', 'The answer is too long: a part of it was left out.'],
-    [
-      'hive.query.timeout',
-      'query-timeout',
-      'The hub asked others, and had no complete answer from them in time.',
-    ],
+    ['hive.query.complete', 'handled', 'The answer is incomplete.'],
+    ['hive.query.timeout', 'query-timeout', 'The other hubs have not answered in time. Ask again.'],
   ] as const) {
     const { client, ready, answer } = start();
     await ready();
@@ -179,7 +173,7 @@ test('a cascade whose connection ends resolves with the answers that were comple
     await new Promise(setImmediate);
     world.drop();
     const answers = (await answered).map(({ hub, tell }) => [hub, tell]);
-    const begun = ['hub-2', 'The connection ended before the answer was complete.'];
+    const begun = ['hub-2', 'The connection ended before the answer was complete. Ask again.'];
     assert.equal(answers, [['hub-1', undefined], ...(isBegun ? [begun] : [])]);
     assert.equal(told, answers);
   }
@@ -318,9 +312,9 @@ test('a refusal ends the only question, and says why', async () => {
     world.tell('hive.policy.denied', { denied_type: 'cascade' }, {});
     world.tell('hive.policy.allowed', { denied_type }, {});
     world.tell('hive.policy.denied', { denied_type, code: 'backend_unavailable' }, {});
-    const { ending, hub, tell } = await answered;
+    const { ending, hub, advice } = await answered;
     assert.equal([ending, hub], ['denied', undefined]);
-    assert.match(tell!, 'message bus is down');
+    assert.match(advice!, 'message bus of the hub is down');
   }
 });
 
@@ -364,8 +358,8 @@ test('a query rejects if the connection ends before an answer, and resolves with
   await ready();
   const lost = failure(client.query('one'));
   world.drop();
-  const { code, requestId, tell } = await lost;
-  assert.equal([code, requestId, typeof tell], ['dropped', heard.at(-1)!.metadata.query_id, 'string']);
+  const { code, requestId, advice } = await lost;
+  assert.equal([code, requestId, typeof advice], ['dropped', heard.at(-1)!.metadata.query_id, 'string']);
   await ready();
   const begun = client.query('two');
   answer('hub-2', 'speak', { utterance: 'Ann.' });
@@ -390,13 +384,13 @@ test('a question or a query that is late tells all that is known of a certificat
   const world = newWorld();
   world.refusesCertificate = true;
   const place = { scheme: 'wss', host: 'hub.example', at: 'hub.example:443', partner: 'hub' } as const;
-  const client = world.start({}, { place });
+  const client = world.start({}, { place, advise: (error) => adviceOf(error, place) });
   await until(() => world.types.includes('ask'));
   for (const ask of [client.ask, client.query]) {
     const failed = await failure(ask('hello', { timeout: 50 }));
-    const { code, tell, ...rest } = failed as AskError & { platformCode?: string };
+    const { code, advice, ...rest } = failed as AskError & { platformCode?: string };
     assert.equal([code, rest.platformCode], ['certificate-refused', 'CERT_HAS_EXPIRED']);
-    assert.match(tell, /^The certificate of hub\.example:443, or of its authority, has expired/);
+    assert.match(advice, /^The certificate of hub\.example:443, or of its authority, has expired/);
   }
 });
 
@@ -406,9 +400,9 @@ test('a query that is late after a pause tells the cause of the pause, as a ques
   world.isSilent = true;
   world.drop();
   await until(() => client.state === 'waiting');
-  const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
+  const { code, advice } = await failure(client.query('hello', { timeout: 20 }));
   const asked = await failure(client.ask('hello', { timeout: 20 }));
-  assert.equal([code, tell], [asked.code, asked.tell]);
+  assert.equal([code, advice], [asked.code, asked.advice]);
   assert.is(code, 'dropped');
 });
 
@@ -422,9 +416,9 @@ test('a query that is late before any connection has failed since the last one s
   world.isSilent = true;
   client.end();
   client.resume();
-  const { code, tell } = await failure(client.query('hello', { timeout: 20 }));
+  const { code, advice } = await failure(client.query('hello', { timeout: 20 }));
   assert.is(code, 'timeout');
-  assert.match(tell, /^The question could not be sent in time/);
+  assert.match(advice, /an earlier question was still open/);
 });
 
 test('a query rejects at once while a person is asked, also in the listener, as a question does', async () => {
@@ -442,7 +436,7 @@ test('a query rejects at once while a person is asked, also in the listener, as 
   assert.is(count, 5);
   const errors = await Promise.all(failed);
   assert.equal(
-    errors.map(({ message, tell }) => [message, tell]),
+    errors.map(({ message, advice }) => [message, advice]),
     errors.map(() => ['the disk is full', 'The disk is full.']),
   );
   world.store.fault = undefined;
@@ -468,8 +462,8 @@ test('a query rejects after end, and when end is called', async () => {
   const open = failure(client.query('one'));
   client.end();
   for (const error of [await open, await failure(client.cascade('two'))]) {
-    const { code, tell } = error;
-    assert.equal([code, tell], ['session-over', 'The client has ended, because end() was called.']);
+    const { code, advice } = error;
+    assert.equal([code, advice], ['session-over', 'The client has ended, because end() was called.']);
   }
 });
 

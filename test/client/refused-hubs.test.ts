@@ -53,7 +53,7 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
 });
 
 /** What a client shows its user of the first connection to a server that does something with each WebSocket. */
-async function told(serve: (socket: WebSocket) => void): Promise<{ code: string; tell: string }> {
+async function told(serve: (socket: WebSocket) => void): Promise<{ code: string; advice: string }> {
   const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }).on('connection', serve);
   await once(server, 'listening');
   const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -62,12 +62,12 @@ async function told(serve: (socket: WebSocket) => void): Promise<{ code: string;
     keyring: inMemory(),
     allowPlaintext: true,
   });
-  const { error, tell } = await soon(
-    new Promise<{ error: { code: string }; tell: string }>((resolve) => client.on('close', resolve)),
+  const { error, advice } = await soon(
+    new Promise<{ error: { code: string }; advice: string }>((resolve) => client.on('close', resolve)),
   );
   client.end();
   server.close();
-  return { code: error.code, tell };
+  return { code: error.code, advice };
 }
 
 for (const [reason, sentence] of [
@@ -84,33 +84,33 @@ for (const [reason, sentence] of [
   ['kiosk-7 is \u001b[31mbad', /policy forbids something/],
 ] as const) {
   test(`a client says what it may not send, if a hub closes with 4003 and “${reason}”`, async () => {
-    const { code, tell } = await told((socket) => socket.close(4003, reason));
+    const { code, advice } = await told((socket) => socket.close(4003, reason));
     assert.is(code, 'dropped');
-    assert.match(tell, sentence);
-    assert.not.match(tell, /kiosk-7|\[31m/);
+    assert.match(advice, sentence);
+    assert.not.match(advice, /kiosk-7|\[31m/);
   });
 }
 
 test('a client says which hubs end the connection before they say anything', async () => {
-  const { code, tell } = await told((socket) => socket.terminate());
+  const { code, advice } = await told((socket) => socket.terminate());
   assert.is(code, 'dropped');
-  assert.match(tell, /before the hub said anything.*hivemind-core 4\.7/);
+  assert.match(advice, /before the hub said anything.*hivemind-core 4\.7/);
   const after = await told((socket) => {
     socket.send('{"msg_type":"hello","payload":{"node_id":"hub-1"}}', () => socket.terminate());
   });
   assert.is(after.code, 'dropped');
-  assert.not.match(after.tell, 'hivemind-core');
+  assert.not.match(after.advice, 'hivemind-core');
 });
 
 test('a client says how to update a HiveMind hub of protocol 1', async () => {
-  const { code, tell } = await told((socket) => {
+  const { code, advice } = await told((socket) => {
     socket.send('{"msg_type":"hello","payload":{"pubkey":"","peer":"kiosk::1","node_id":"node:1"}}');
     socket.send(
       '{"msg_type":"shake","payload":{"handshake":true,"binarize":true,"preshared_key":false,"password":true,"crypto_required":true,"min_protocol_version":1,"max_protocol_version":1}}',
     );
   });
   assert.is(code, 'protocol-version');
-  assert.match(tell, /4\.7.*--pre/);
+  assert.match(advice, /4\.7.*--pre/);
 });
 
 test('a client names the entry for the protocol that the identity has', () => {

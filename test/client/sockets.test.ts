@@ -58,7 +58,7 @@ async function outcome(
   return soon(
     new Promise((resolve) => {
       client.on('connect', () => resolve('connect'));
-      client.on('close', ({ error, tell }) => resolve(`${error.code}: ${tell}`));
+      client.on('close', ({ error, advice }) => resolve(`${error.code}: ${advice}`));
     }),
   );
 }

@@ -75,11 +75,11 @@ test('what a listener of ask is told is not written', async () => {
 test('what a question rejects with is told by that alone', async () => {
   const world = newWorld();
   world.store.keyring = pinHub(world.store.keyring, 'hub-1', new Uint8Array(32).fill(9));
-  const asked: { tell?: string | undefined } = await start(world)
+  const asked: { advice?: string | undefined } = await start(world)
     .ask('hello')
     .catch((error: AskError) => error);
   await new Promise((resolve) => setTimeout(resolve, 10));
-  assert.match(String(asked.tell), /^The hub presents the key /);
+  assert.match(String(asked.advice), /^The hub presents the key /);
   assert.equal(written, []);
 });
 

@@ -63,7 +63,7 @@ test('a client drops a message of many values before anything reads it', async (
   const { world, client } = started({ maxValues: 1000 });
   const told: unknown[] = [];
   const traced: Traced[] = [];
-  client.on('dropped', ({ reason, tell }) => told.push(reason, tell));
+  client.on('dropped', ({ reason, advice }) => told.push(reason, advice));
   client.on('envelope', ({ envelope }) => told.push(envelope.msg_type));
   client.on('trace', ({ what }) => {
     if ('type' in what && (what.type === 'message' || what.type === 'dropped')) traced.push(what);

@@ -32,7 +32,7 @@ function lines(code: string): string[] {
 /** What guides in JavaScript leave out of an example in TypeScript. */
 function withoutTypes(example: string): string {
   return example.replace(
-    /(?<=import \{ |, )type \w+, |: (?:AskEvent(?: \| undefined)?|AskError)(?=[;)])/g,
+    /(?<=import \{ |, )type \w+, |: (?:AskEvent(?: \| undefined)?|AskError|Pick<Answer[^>]*>)(?=[,;)])/g,
     '',
   );
 }

@@ -150,7 +150,7 @@ compare(
 compare(test, { ...row, pattern: 'XXpsk2', what: 'lost static key over HTTPS: refused' }, async () => {
   const { client, next } = dial({}, 'reinstalled.keyring.json');
   for (let times = 1; times < 3; times++) assert.is((await next('close')).error.code, 'dropped');
-  assert.match((await next('close')).tell, /ended 3 connections in a row .* refuse like this/);
+  assert.match((await next('close')).advice, /ended 3 connections in a row .* refuse like this/);
   client.end();
   return 'ends the session as if it had lost it; the client says so after three in a row';
 });

@@ -79,7 +79,9 @@ async function listen() {
     said.push(message);
     wake();
   });
-  const failed = new Promise<never>((_, reject) => client.on('ask', ({ tell }) => reject(new Error(tell))));
+  const failed = new Promise<never>((_, reject) =>
+    client.on('ask', ({ advice }) => reject(new Error(advice))),
+  );
   await Promise.race([failed, new Promise<void>((resolve) => client.on('connect', () => resolve()))]);
   return {
     client,

@@ -66,8 +66,8 @@ async function ask(args: Arguments): Promise<Result> {
         if ('requestId' in finished) asked = put(); // the other waits until the key is trusted
         continue;
       }
-      const { code = 'other', message, tell = message } = finished as Partial<AskError> & Error;
-      const json = { ...disclosed(), error: code, message: failure() || tell };
+      const { code = 'other', message, advice = message } = finished as Partial<AskError> & Error;
+      const json = { ...disclosed(), error: code, message: failure() || advice };
       return { status: 1, text: `${json.message}\n`, json };
     }
   } finally {

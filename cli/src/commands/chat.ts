@@ -6,6 +6,7 @@ import { fingerprint, printable } from 'hub-protocol-judge/internals';
 import type { Arguments, Command, Result } from '../command.ts';
 import {
   answerAt,
+  both,
   FILES,
   LONGEST,
   lineAfter,
@@ -14,7 +15,6 @@ import {
   shownOf,
   startTalk,
   TALK_OPTIONS,
-  toShell,
 } from '../talk.ts';
 
 export const CHAT: Command = {
@@ -82,11 +82,11 @@ async function chat(args: Arguments): Promise<Result> {
   });
   let told = '';
   client.on('close', (event) => {
-    told = toShell(event.tell);
+    told = both(event);
     tell(told);
   });
   client.on('ask', (event) => {
-    const asked = toShell(event.tell);
+    const asked = both(event);
     if (asked !== told) tell(asked); // such as a full disk, which ends no connection
   });
   client.on('reconnect', ({ after }) => {
@@ -121,18 +121,18 @@ async function chat(args: Arguments): Promise<Result> {
     const late = setTimeout(() => {
       if (isDeriving() || isDeciding()) late.refresh();
       else if (client.state !== 'ready') {
-        waiting.abort({ tell: told || 'There is no connection to the hub.' });
+        waiting.abort({ tell: '', advice: told || 'There is no connection to the hub.' });
       }
     }, LONGEST_WAIT);
     timer = late;
     asking++;
     const answer: Shown = await client
       .ask(question, { onPart, signal: waiting.signal, timeout: LONGEST, interrupt })
-      .then(shownOf, ({ tell: message }: AskError) => ({
+      .then(shownOf, (error: AskError) => ({
         ending: 'closed',
         text: '',
         expectsAnswer: false,
-        message,
+        message: both(error).trim(),
       }));
     asking--;
     clearTimeout(late);

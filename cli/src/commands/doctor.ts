@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
-import type { Place } from 'hub-protocol-client/causes';
+import { asSentence, type Place, tellingOf } from 'hub-protocol-client/causes';
 import {
   authorizedUrl,
   brokerEndpoint,
@@ -16,7 +16,7 @@ import {
   wrapped,
 } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Command, type Result } from '../command.ts';
-import { asSentence, converse, type Greeting, nodeIdOf, offersOf, upgradeOf } from '../conversation.ts';
+import { converse, type Greeting, nodeIdOf, offersOf, upgradeOf } from '../conversation.ts';
 import {
   isLocalError,
   makeFolder,
@@ -138,7 +138,8 @@ async function doctor(args: Arguments): Promise<Result> {
     await examine(subject, steps);
   } catch (error) {
     if (!(error instanceof Fault) && !isLocalError(error)) throw error;
-    steps.fail(error instanceof Fault ? error : new Fault(error.code, asSentence(inShellWords(error))));
+    const isLocal = !(error instanceof Fault);
+    steps.fail(isLocal ? new Fault(error.code, asSentence(inShellWords(error))) : error, isLocal);
   }
   const folder = args.text('save');
   if (folder !== undefined) save(folder, subject.greeting);
@@ -190,6 +191,9 @@ interface Step {
   text?: string;
   code?: string;
   platform_code?: string;
+  /** What a client tells whoever stands in front of it, and who has to act. */
+  tell?: string;
+  who?: string;
 }
 
 /** The steps in their order, and what came of each. */
@@ -227,10 +231,17 @@ class Steps {
     this.#find(name).text = text;
   }
 
-  fail({ step, code, message, platformCode }: Fault): void {
+  fail({ step, code, message, platformCode }: Fault, isLocal: boolean): void {
     const failed = step === undefined ? this.#next : this.#find(step);
     const text = message.replace('(ca)', '(--ca)');
     Object.assign(failed, { state: 'fault', text, code, platform_code: platformCode });
+    if (step === 'answer' || isLocal) return;
+    const of = platformCode === undefined ? {} : { platformCode };
+    const { tell, who } = tellingOf(
+      { name: code === 'other' ? 'Error' : 'RemoteError', message, code, ...of },
+      undefined,
+    );
+    Object.assign(failed, { tell, who });
   }
 }
 
@@ -337,6 +348,7 @@ function report(steps: Steps, { identity, keyring, greeting }: Subject): Result 
     const end = untried.length === 0 ? 'No fault was found.' : 'All steps that were tried have passed.';
     lines.push('', untried.length === 0 ? end : `${end} Not tried: ${untried.join(', ')}.`);
   }
+  if (fault?.tell !== undefined) lines.push('', wrapped('A client says: ', fault.tell, WIDTH));
   const hideInJson = hidingInJson(identity.accessKey);
   const nodeId = nodeIdOf(greeting);
   const { patterns, suites, chosen } = offersOf(greeting, keyring);

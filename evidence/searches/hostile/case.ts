@@ -462,8 +462,8 @@ class Watched {
 
   /** No sentence and no error has a secret. */
   #showsNothing(event: ClientEvent): void {
-    const { tell, error } = event as { tell?: string; error?: Error };
-    const shown = `${tell} ${error?.message} ${error?.stack}`;
+    const { advice, error } = event as { advice?: string; error?: Error };
+    const shown = `${advice} ${error?.message} ${error?.stack}`;
     law(!SECRETS.some((secret) => shown.includes(secret)), `a sentence of ${event.type} has no secret`);
   }
 
@@ -506,9 +506,9 @@ class Watched {
     this.#questions++;
     answer.then(
       () => this.#questions--,
-      (error: Error & { tell?: string }) => {
+      (error: Error & { advice?: string }) => {
         this.#questions--;
-        const shown = `${error?.tell} ${error?.message}`;
+        const shown = `${error?.advice} ${error?.message}`;
         law(!SECRETS.some((secret) => shown.includes(secret)), 'an error of ask has no secret');
       },
     );
