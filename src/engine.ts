@@ -21,8 +21,8 @@ export interface EngineCodec {
 
 export interface Engine {
   codec: EngineCodec | undefined;
-  /** Whether its JSON.parse refuses what is no JSON. */
-  readsJson: boolean;
+  /** Whether its JSON.parse refuses what is no JSON, and its JSON.stringify escapes what must be escaped. */
+  hasJson: boolean;
 }
 
 function codecOf(): EngineCodec {
@@ -56,15 +56,17 @@ export function engine(): Engine {
 
 /** Tests the engine. */
 export function testedEngine(): Engine {
-  const readsJson = !NOT_JSON.some(isRead);
+  const hasJson = !NOT_JSON.some(isRead) && JSON.stringify('"\\/\b\n\u001f\u007f\u2028') === ESCAPED;
   try {
     const codec = codecOf();
-    return { codec: isSound(codec) ? codec : undefined, readsJson };
+    return { codec: isSound(codec) ? codec : undefined, hasJson };
   } catch {
-    return { codec: undefined, readsJson }; // it has none, or one without these options
+    return { codec: undefined, hasJson }; // it has none, or one without these options
   }
 }
 
+/** What this library writes for these characters. */
+const ESCAPED = '"\\"\\\\/\\b\\n\\u001f\u007f\u2028"';
 /** What a lax reader would take for JSON. */
 const NOT_JSON = [
   '"\u0001"',
@@ -97,8 +99,8 @@ const WORTH_A_CALL = 48;
  * Encodes a string with the engine's encoder; `undefined` if there is none, or it is not worth the call, or its result
  * is in doubt.
  * @param visit - gets the result without zeros
- * @param before - how many zeros to put before it
- * @param after - how many zeros to put after it
+ * @param before - how many zeros to put before it, at most 16
+ * @param after - how many zeros to put after it, at most 16
  */
 export function encodeByEngine(
   text: string,
@@ -109,15 +111,14 @@ export function encodeByEngine(
   if (text.length < WORTH_A_CALL) return undefined;
   const { codec } = engine();
   if (codec === undefined) return undefined;
-  const utf8 = codec.encode(text);
-  const isAscii = utf8.length === text.length;
-  if (!isAscii && hasReplacement(utf8)) return undefined;
+  const padded = before + after === 0 ? text : ZEROS.slice(0, before) + text + ZEROS.slice(0, after);
+  const utf8 = codec.encode(padded);
+  if (utf8.length !== padded.length && hasReplacement(utf8)) return undefined; // one that is not all ASCII
   visit?.(utf8);
-  if (before + after === 0) return utf8;
-  const bytes = new Uint8Array(before + utf8.length + after);
-  bytes.set(utf8, before);
-  return bytes;
+  return utf8;
 }
+
+const ZEROS = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0';
 
 /** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
 function hasReplacement(bytes: Uint8Array): boolean {

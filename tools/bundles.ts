@@ -232,7 +232,7 @@ const TABLE_OF_CODES = tableOfCodes();
 
 /**
  * Leaves out code that devices have no memory for: the sentences of errors, a sixth of the file; the use of the engine's
- * TextEncoder and TextDecoder, which devices lack, and of its JSON.parse, since the library's own code does the same work; and the names that
+ * TextEncoder and TextDecoder, which devices lack, and of its JSON, since the library's own code does the same work; and the names that
  * objects with secrets are shown by. Their fields are hidden as everywhere.
  */
 const libraryForDevices: Plugin = {
@@ -246,7 +246,8 @@ const libraryForDevices: Plugin = {
       contents: 'export function encodeByEngine() {} export function decodeByEngine() {}',
     }));
     onLoad({ filter: /\/src\/wire\/engine-json\.ts$/ }, () => ({
-      contents: 'export function parseByEngine() {} export function isNoObject() {}',
+      contents:
+        'export function parseByEngine() {} export function writeByEngine() {} export function isNoObject() {}',
     }));
     onLoad({ filter: /\/src\/opaque\.ts$/ }, () => ({ contents: 'export function opaque() {}' }));
   },

@@ -10,6 +10,7 @@ import { LocalError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { assertNotFull } from '../memory.ts';
+import { writeByEngine } from './engine-json.ts';
 import {
   checkedToken,
   ESCAPED,
@@ -40,7 +41,10 @@ export function stringifyJson(value: Json): string {
  */
 export function jsonToBytes(value: Json | object, before = 0, after = 0, canonical = false): Bytes {
   try {
-    return writeValue(value as Json, canonical).finish(before, after);
+    return (
+      writeByEngine(value, before, after, canonical) ??
+      writeValue(value as Json, canonical).finish(before, after)
+    );
   } catch (error) {
     if (error instanceof LocalError) throw error;
     assertNotFull(error);

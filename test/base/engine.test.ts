@@ -77,10 +77,12 @@ for (const [fault, faulty] of Object.entries(FAULTY)) {
   });
 }
 
-test('does not use a JSON.parse that reads what is no JSON', () => {
-  const { parse } = JSON;
-  const lax = { parse: (text: string) => parse(text === '[1,]' ? '[1]' : text) };
-  assert.equal([engineWith({}).readsJson, engineWith({ JSON: lax }).readsJson], [true, false]);
+test('does not use a JSON.parse that reads what is no JSON, or a JSON.stringify that escapes more', () => {
+  const { parse, stringify } = JSON;
+  const lax = { parse: (text: string) => parse(text === '[1,]' ? '[1]' : text), stringify };
+  const ascii = { parse, stringify: (value: unknown) => stringify(value).replace('\u2028', '\\u2028') };
+  const made = [{}, { JSON: lax }, { JSON: ascii }].map((globals) => engineWith(globals).hasJson);
+  assert.equal(made, [true, false, false]);
 });
 
 test('keeps using the TextDecoder that was tested, even if the global is replaced', () => {

@@ -1,9 +1,10 @@
-/** JSON by the engine's JSON.parse and a proof, and by the library's own reader: the same value, or the same error. */
+/** JSON by the engine and a proof, and by the library's own reader and writer: the same value, bytes or error. */
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { isNoObject } from '../../src/wire/engine-json.ts';
 import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
+import { jsonToBytes } from '../../src/wire/write-json.ts';
 import { withoutEngine } from '../world/both-ways.ts';
 import { fc } from '../world/property.ts';
 
@@ -107,6 +108,119 @@ test('the two readers agree about generated and damaged texts', () => {
   );
 });
 
+const tagged = { [Symbol.toStringTag]: 'Tag' };
+const cycle: { a?: unknown } = {};
+cycle.a = cycle;
+const deep = (depth: number): unknown => JSON.parse(nested(depth));
+function argumentsOf(..._: unknown[]): unknown {
+  // biome-ignore lint/complexity/noArguments: an object of its own kind
+  return arguments;
+}
+const toJSON = (): number => 1;
+/** What JSON.stringify treats in its own way. */
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  'ordinary values': [
+    null,
+    true,
+    -0,
+    0.1,
+    1e21,
+    '',
+    'é\u2028\u007f😀',
+    [],
+    {},
+    { a: [{ b: '"\\/\b\f\n\r\t\u001f' }] },
+  ],
+  'what it leaves out or changes': [
+    undefined,
+    [undefined],
+    { a: undefined },
+    [NaN],
+    { a: -Infinity },
+    Array(2),
+    () => 1,
+  ],
+  'what it asks or unwraps': [
+    new Date(0),
+    { toJSON },
+    { toJSON: 1 },
+    Object.assign([1], { toJSON }),
+    new String('a'),
+  ],
+  'a hidden question': [Object.defineProperty({ a: 1 }, 'toJSON', { value: toJSON })],
+  'objects that are no records': [
+    new Map(),
+    tagged,
+    argumentsOf(1),
+    Object.create(null),
+    Object.create({ a: 1 }),
+    1n,
+  ],
+  'objects of classes': [
+    new (class {
+      a = 1;
+    })(),
+    Object.create({ toJSON }),
+    [
+      new (class {
+        get a() {
+          return 1;
+        }
+      })(),
+    ],
+  ],
+  'numbers as tokens': [
+    [new JsonNumber('1.50')],
+    Object.create(JsonNumber.prototype, { token: { value: '}' } }),
+  ],
+  'half of a pair': ['\ud800', { '\udc00': 1 }, ['\\ud800'], long('\ud83d'), long('\ufffd')],
+  'too much depth': [deep(64), deep(65), cycle],
+  'long strings': ['x'.repeat(16384), ['"'.repeat(16385)], { a: 'é'.repeat(40_000) }],
+  'what throws': [
+    {
+      get a(): never {
+        throw new Error('no');
+      },
+    },
+    new Proxy({}, { ownKeys: () => [1 as never] }),
+  ],
+};
+/** The bytes, or the error. */
+function written(value: unknown): string {
+  try {
+    return Buffer.from(jsonToBytes(value as object, 1, 16)).toString();
+  } catch (error) {
+    return String(error);
+  }
+}
+const compareWriters = (value: unknown): void =>
+  assert.is(
+    written(value),
+    withoutEngine(() => written(value)),
+  );
+for (const [part, values] of Object.entries(VALUES)) {
+  test(`the two writers agree about ${part}`, () => values.forEach(compareWriters));
+}
+
+test('the two writers agree about generated values', () => {
+  const anything = fc.anything({ withDate: true, withMap: true, withNullPrototype: true, withBigInt: true });
+  fc.assert(fc.property(anything, compareWriters), { numRuns: 5000 });
+});
+
+for (const [name, value] of Object.entries({ inherited: 1, toJSON })) {
+  test(`reads and writes the same where objects inherit ${name}`, () => {
+    for (const prototype of [Object.prototype, Array.prototype]) {
+      Object.defineProperty(prototype, name, { value, configurable: true, enumerable: name === 'inherited' });
+      try {
+        compare('{"a":1,"a":2}');
+        compareWriters({ a: [1] });
+      } finally {
+        Reflect.deleteProperty(prototype, name);
+      }
+    }
+  });
+}
+
 test('bytes are certainly no object unless a key or a brace follows the first brace', () => {
   const isNone = (text: string): boolean => isNoObject(new Uint8Array(Buffer.from(text)));
   for (const text of ['{}', ' \t\r\n{}', '{ \t\r\n}', '{"', ' { "a":1}'])
@@ -115,19 +229,24 @@ test('bytes are certainly no object unless a key or a brace follows the first br
     assert.is(isNone(text), true, text);
 });
 
-test('the engine’s JSON.parse reads an ordinary message', () => {
-  const { parse } = JSON;
+test('the engine reads and writes an ordinary message', () => {
+  const { parse, stringify } = JSON;
   let calls = 0;
   JSON.parse = (text) => {
     calls++;
     return parse(text);
   };
+  JSON.stringify = (value: unknown) => {
+    calls++;
+    return stringify(value);
+  };
   try {
     parseJson('{"msg_type":"bus","payload":{"type":"speak","data":{"n":1.5},"context":{}}}');
+    jsonToBytes({ msg_type: 'bus', payload: { type: 'speak', data: { utterance: 'é' }, context: {} } });
   } finally {
-    JSON.parse = parse;
+    Object.assign(JSON, { parse, stringify });
   }
-  assert.is(calls, 1);
+  assert.is(calls, 2);
 });
 
 test('reads the same where the engine cannot tell whether a text is well-formed', () => {

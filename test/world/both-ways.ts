@@ -3,12 +3,12 @@ import { engine } from '../../src/engine.ts';
 
 /** Calls a function while the library uses its own code alone, as on an engine without TextEncoder and TextDecoder. */
 export function withoutEngine<T>(call: () => T): T {
-  const { codec, readsJson } = engine();
-  Object.assign(engine(), { codec: undefined, readsJson: false });
+  const { codec, hasJson } = engine();
+  Object.assign(engine(), { codec: undefined, hasJson: false });
   try {
     return call();
   } finally {
-    Object.assign(engine(), { codec, readsJson });
+    Object.assign(engine(), { codec, hasJson });
   }
 }
 

@@ -8,6 +8,7 @@ import {
   RemoteError,
 } from '../../../../src/index.ts';
 import { Reassembler, splitMessage } from '../../../../src/parts.ts';
+import { stringifyJson } from '../../../../src/wire/write-json.ts';
 import { withoutEngine } from '../../../../test/world/both-ways.ts';
 import type { Random } from '../../../../test/world/random.ts';
 import { breach, read, tally } from '../law.ts';
@@ -50,6 +51,14 @@ function compare(text: string): void {
   }
   if (!isSame(value as Json, expected)) breach('parseJson reads another value than JSON.parse');
   if (!isLike(value as Json, strict.value as Json)) breach('the two readers differ');
+  const write = (): string => {
+    try {
+      return stringifyJson(expected as Json);
+    } catch (problem) {
+      return String(problem);
+    }
+  };
+  if (write() !== withoutEngine(write)) breach('the two writers differ');
   tally.inputs++;
   let canonical: Uint8Array;
   try {
