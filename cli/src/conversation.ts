@@ -246,7 +246,7 @@ class Talk {
     if (status !== undefined && !told.includes(`HTTP ${status}`))
       return `${told} The server answered with HTTP ${status}.`;
     if (step !== 'greeting' || code === 'dropped') return told;
-    return `${told} So this is no hub, or a damaged one: check the address.`;
+    return `${told} This may not be a hub: check the address.`;
   }
 
   #late(): Fault {
@@ -266,7 +266,7 @@ const LATE: { readonly [step: string]: (time: string) => string } = {
     `Neither a WebSocket nor a HELLO ${time}. Is this a hub? Check the port. Some hubs stay silent if they find the password weak.`,
   HTTP: (time) => `No response of a hub ${time}. Check the port and the path.`,
   protocol: (time) => `No HANDSHAKE ${time} after the HELLO: the hub does not speak protocol 3. Update it.`,
-  password: (time) => `The hub did not answer the handshake ${time}. Look for the reason in its log.`,
+  password: (time) => `The hub did not answer the handshake ${time}. Look for the reason in the hub’s log.`,
   answer: (time) => `No answer ${time}. If the hub is slow, wait longer with --timeout.`,
 };
 

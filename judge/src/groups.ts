@@ -47,7 +47,7 @@ export function groupFailures(verdicts: readonly Verdict[]): Group[] {
 }
 
 export const SCENES = 'scenes:';
-export const UNKNOWN = 'no known mistake explains them; the plainest:';
+export const UNKNOWN = 'no known mistake explains them; the simplest:';
 
 /** Failures that cannot follow from others: an implementation with another mistake still refuses. */
 function groupAcceptances(failed: readonly Verdict[]): Group[] {

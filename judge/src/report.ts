@@ -36,7 +36,7 @@ export function toText(verdicts: readonly Verdict[]): string {
   const known = verdicts.filter(({ isKnown }) => isKnown).length;
   const shown = verdicts.filter(({ isKnown }) => !isKnown);
   const lines = [...failuresToLines(shown), ...defectsToLines(verdicts)];
-  if (known > 0) lines.push(`${known} failures are known`, '');
+  if (known > 0) lines.push(known === 1 ? '1 failure is known' : `${known} failures are known`, '');
   const summary = summarize(verdicts);
   const width = Math.max(...summary.map(({ operation }) => operation.length), 'operation'.length);
   const row = (name: string, ...cells: unknown[]): string =>
@@ -73,7 +73,7 @@ export function beginWith(verdicts: readonly Verdict[]): string[] {
       ? 'this failure'
       : isSaid
         ? `what ${length} failures have in common`
-        : `the plainest of ${length} failures`;
+        : `the simplest of ${length} failures`;
   return [
     `Begin with ${which}:`,
     `  ${what}`,
@@ -133,9 +133,13 @@ function followersToLines(others: readonly Verdict[]): string[] {
     const [{ name, comment }] = others
       .filter((verdict) => verdict.operation === operation)
       .sort(byPlainness) as [Verdict];
-    return `  ${failed} of ${operation}, the plainest: ${name}${comment && ` (${comment})`}`;
+    return `  ${failed} of ${operation}, the simplest: ${name}${comment && ` (${comment})`}`;
   });
-  return [`${others.length} other failures may follow from these: fix these first`, ...lines, ''];
+  return [
+    `${others.length} other failure${others.length === 1 ? '' : 's'} may follow from these: fix these first`,
+    ...lines,
+    '',
+  ];
 }
 
 function failureToLines({ name, comment, failure }: Verdict): string[] {

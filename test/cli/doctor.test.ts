@@ -413,19 +413,19 @@ const FAULTS: readonly (readonly [
     'a server of other messages',
     'greeting: bad-json',
     async () => [identity, await greeting(says('secret-text')), PLAIN],
-    'Not JSON: a value is missing after 0 bytes. So this is no hub, or a damaged one: check the address.',
+    'Not JSON: a value is missing after 0 bytes. This may not be a hub: check the address.',
   ],
   [
     'a hub without a node id',
     'greeting: missing-node-id',
     async () => [identity, await greeting(says('{"msg_type":"hello","payload":{}}')), PLAIN],
-    'The HELLO has no node_id: check that the address belongs to a hub. So this is no hub, or a damaged one: check the address.',
+    'The HELLO has no node_id: check that the address belongs to a hub. This may not be a hub: check the address.',
   ],
   [
     'an offer without a HELLO',
     'greeting: handshake-before-hello',
     async () => [identity, await greeting(says(offer(OFFER_PAYLOAD))), PLAIN],
-    'The hub sent a HANDSHAKE before the HELLO that it belongs to. So this is no hub, or a damaged one: check the address.',
+    'The hub sent a HANDSHAKE before the HELLO that it belongs to. This may not be a hub: check the address.',
   ],
   [
     'an access key that the hub does not know',
@@ -493,7 +493,7 @@ const FAULTS: readonly (readonly [
       keyring(),
       ...SOON,
     ],
-    'The hub did not answer the handshake within 0.5 s. Look for the reason in its log.',
+    'The hub did not answer the handshake within 0.5 s. Look for the reason in the hub’s log.',
   ],
   [
     'a hub with another key than the pinned one',
@@ -606,7 +606,7 @@ const FAULTS: readonly (readonly [
     'a hub that says something else than HELLO',
     'greeting: unexpected-message',
     async () => [identity, await greeting(says('{"msg_type":"bus","payload":{"secret-text":1}}')), PLAIN],
-    'A cleartext message arrived that state awaiting-hello does not allow. So this is no hub, or a damaged one: check the address.',
+    'A cleartext message arrived that state awaiting-hello does not allow. This may not be a hub: check the address.',
   ],
   [
     'a hub that leaves after its HELLO',

@@ -73,7 +73,7 @@ account and the topic; to greet the hub would end the session of the device.
     ask: { type: 'string', argument: 'TEXT', help: 'ask the hub this at the end; needs the keyring' },
     keyring: {
       ...TALK_OPTIONS.keyring!,
-      help: 'the keyring of the client (default: IDENTITY.keyring.json, if there is one)',
+      help: 'the keyring of the client (default: kiosk.keyring.json for kiosk.json, if there is one)',
     },
     ca: TALK_OPTIONS.ca!,
     protocol: {

@@ -19,7 +19,7 @@ export const PSK: Command = {
   help: `\
 Derives the 32 bytes that a client with this password shares with this hub:
 Argon2id with 64 MiB, which takes about a second here and a minute on a small
-device. Give the result to a device that has not the memory, as its PSK.
+device. Give the result to a device with too little memory, as its PSK.
 
 The password is asked for, without echo, or read from standard input. It is
 never an argument, because other users can see the arguments of a program. The
