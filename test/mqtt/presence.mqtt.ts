@@ -40,21 +40,6 @@ test('a client publishes offline, HELLO, online when it is ready, and offline wh
   assert.equal(late, ['retained online', 'offline']);
 });
 
-test('retained messages on in and out affect neither side', async () => {
-  const kiosk = new Kiosk();
-  const seen = await watch(kiosk);
-  const anybody = await connectTo(PORT);
-  for (const kind of ['in', 'out']) {
-    const leftover = '{"msg_type":"hello","payload":{"node_id":"other"}}';
-    await anybody.publishAsync(`${kiosk.topics}/${kind}`, leftover, { qos: 1, retain: true });
-  }
-  await startHub([kiosk.name]);
-  await sleep(50);
-  assert.equal(seen, ['in', 'out']); // no offer in reply
-  const client = await kiosk.connect();
-  assert.is(await ask(client, 'hello'), 'You said: hello');
-});
-
 test('with the same client id, the will of a dead connection comes before the new session begins', async () => {
   const kiosk = new Kiosk();
   await startHub([kiosk.name]);
@@ -164,33 +149,6 @@ test('a hub that still has a session drops it at a new HELLO and offers nothing,
   line.providePsk();
   assert.ok(await line.reaches('ready'));
   await begin();
-});
-
-test('a hub forgets an idle client despite its pings, and greets it when it sends again', async () => {
-  const kiosk = new Kiosk();
-  await startHub([kiosk.name], { idle: 1500 });
-  const line = await Line.open(kiosk, { clientId: 'idle', keepalive: 1 });
-  let pings = 0;
-  line.broker.on('packetsend', ({ cmd }) => {
-    if (cmd === 'pingreq') pings++;
-  });
-  line.hello();
-  assert.ok(await line.reaches('awaiting-psk'));
-  line.providePsk();
-  assert.ok(await line.reaches('ready'));
-  for (let i = 0; i < 4; i++) {
-    await sleep(500); // well below the hub's limit
-    line.ask(`I am here, ${i}`);
-  }
-  assert.ok(await waitFor(() => line.events.filter(({ type }) => type === 'message').length === 8)); // speech and completion
-  pings = 0;
-  await sleep(2000);
-  assert.ok(pings > 0);
-  assert.is(line.session.state, 'ready');
-  line.ask('And now?');
-  assert.ok(await line.reaches('failed'));
-  await kiosk.connect(); // the keyring is still good
-  assert.is(kiosk.events('ready')[0]!.pattern, 'KKpsk0');
 });
 
 test.run();

@@ -47,25 +47,6 @@ test('carries a message of 32 MiB, in 517 publications, in both directions', asy
   assert.ok(Buffer.compare(returned.bytes, bytes) === 0);
 });
 
-test('an exception while the hub handles one client ends the session of that client alone', async () => {
-  const kiosks = [new Kiosk(), new Kiosk()];
-  const faults: unknown[] = [];
-  const answer = (utterance: string): string => {
-    if (utterance === 'fail') throw new Error('the application failed');
-    return `You said: ${utterance}`;
-  };
-  const onFault = (error: unknown): void => void faults.push(error);
-  await startHub(
-    kiosks.map(({ name }) => name),
-    { answer, onFault },
-  );
-  const [failing, other] = await Promise.all(kiosks.map((kiosk) => kiosk.connect()));
-  ask(failing!, 'fail').catch(() => {}); // is not answered
-  assert.ok(await waitFor(() => faults.length === 1));
-  assert.is(await ask(other!, 'hello'), 'You said: hello');
-  assert.equal(faults.map(String), ['Error: the application failed']);
-});
-
 for (const qos of [0, 2]) {
   test(`works at QoS ${qos}`, async () => {
     const kiosk = new Kiosk();

@@ -1,11 +1,9 @@
 /** Over MQTT a hub refuses by not answering. One more attempt, with XXpsk2, finds out what the silence means. */
-import { type AddressInfo, createServer } from 'node:net';
 import { createKeyring, derivePsk, forgetPsks, type RemoteError } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { startBroker } from '../world/mqtt-broker.ts';
-import { BASE, closeAll, closeLater, NODE_ID, startHub, TLS } from './broker.ts';
+import { closeAll, NODE_ID, startHub } from './broker.ts';
 import { ask, Kiosk } from './kiosk.ts';
 
 const test = suite('silence over MQTT');
@@ -105,18 +103,6 @@ test('an unknown access key, or no hub at all, is silence before the offer', asy
   assert.equal([reason, error.code, pattern], ['timeout', 'timeout', undefined]); // so no second attempt
 });
 
-test('a server that accepts the connection and stays silent is taken for no broker, at a deadline', async () => {
-  const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as AddressInfo;
-  const stranger = new Kiosk();
-  const identity = stranger.identity({ endpoint: `mqtts://localhost:${port}` });
-  const unanswered = stranger.dial({ identity, wait: 200 });
-  const { error } = await unanswered.ended;
-  silent.close();
-  assert.equal([error.code, (error as RemoteError).platformCode], ['not-a-hub', 'ETIMEDOUT']);
-});
-
 test('a static key other than the one that the hub has pinned: ready, then a greeting, again and again, and nobody is asked', async () => {
   const { kiosk } = await pinned();
   // The keyring was lost, or another program uses the same identity.
@@ -147,18 +133,6 @@ test('an account that the broker refuses is a refusal, not silence', async () =>
   const kiosk = new Kiosk();
   const { reason, retry, error } = await kiosk.refusal({ identity: kiosk.identity({ password: 'wrong' }) });
   assert.equal([reason, retry, error.code], ['dropped', 'later', 'broker-refused']);
-});
-
-test('a subscription that the broker refuses is a refusal, not silence', async () => {
-  const kiosk = new Kiosk();
-  const { username, password } = kiosk.account;
-  // Mosquitto would grant the subscription and deliver nothing. This broker refuses it.
-  const accounts = new Map([[username, password]]);
-  const broker = await startBroker({ tls: TLS, base: BASE, accounts, hub: 'hub' });
-  closeLater(broker.stop);
-  const identity = kiosk.identity({ endpoint: broker.url, topic_prefix: `${BASE}/another` });
-  const { reason, error } = await kiosk.refusal({ identity });
-  assert.equal([reason, error.code], ['dropped', 'broker-refused']);
 });
 
 test.run();
