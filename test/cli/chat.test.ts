@@ -1,12 +1,11 @@
 /** `hub-protocol chat` in a pipe and on a terminal, and the questions that `ask` and `chat` put to a person. */
 import { EventEmitter } from 'node:events';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { Interface } from 'node:readline/promises';
 import workers from 'node:worker_threads';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { answerTo } from '../../cli/src/answers.ts';
 import { show } from '../../cli/src/derive.ts';
 import { Client } from '../../client/dist/client.js';
@@ -14,6 +13,7 @@ import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, until, withTimers } from '../client/world.ts';
 import { replacing } from '../world/replacing.ts';
+import { closeAll, stopListening, webSockets } from '../world/servers.ts';
 import { freePort, HubProgram } from './hub-program.ts';
 import {
   deriveQuickly,
@@ -255,25 +255,24 @@ test('chat fails if any question was not answered, whatever becomes of the later
 
 /** What the client of a played hub derives. */
 const PLAYED_PSK = quickly(IDENTITY.password as string, nodeCrypto.sha256(Buffer.from('hub-1')));
-const played: WebSocketServer[] = [];
+/** The connections of the hub that is played. */
+let played: WebSocket[] = [];
 test.after.each(() => {
-  for (const server of played.splice(0)) {
-    for (const socket of server.clients) socket.terminate();
-    server.close();
-  }
+  played = [];
+  return closeAll();
 });
 
 /** Starts a hub that a test plays, and writes the identity of its client. `play` gets each event, and a function that sends a bus message. */
 async function playHub(
   nodeId: string,
   play: (event: HubSessionEvent, say: (type: string, data: object) => void, socket: WebSocket) => void,
-  heard: (url: string) => void = () => {},
+  heard: (url: string, socket: WebSocket) => void = () => {},
   psk: Uint8Array = new Uint8Array(32),
 ): Promise<string> {
   const keys = { staticKey: randomBytes(32), psk };
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  server.on('connection', (socket, { url }) => {
-    heard(url!);
+  const port = await webSockets((socket, { url }) => {
+    played.push(socket);
+    heard(url!, socket);
     const session = new HubSession({ ...keys, crypto: nodeCrypto, randomBytes, nodeId });
     let context = {};
     const say = (type: string, data: object): void => {
@@ -292,8 +291,7 @@ async function playHub(
     );
     handle(session.start());
   });
-  await new Promise((resolve) => server.once('listening', resolve));
-  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const wss = `ws://127.0.0.1:${port}`;
   const there = folder.write('there.json', { ...IDENTITY, data_plane_endpoints: { wss } });
   folder.write('there.keyring.json', {
     version: 1,
@@ -303,7 +301,6 @@ async function playHub(
     pins: [],
     psks: [{ node_id: nodeId, key: Buffer.from(psk).toString('hex'), is_provisioned: true }],
   });
-  played.push(server);
   return there;
 }
 
@@ -429,10 +426,7 @@ test('ask and chat print no line for a part that only shows something', async ()
 });
 
 test('chat says that there is no connection if it has not heard why', async () => {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }); // it says nothing
-  await new Promise((resolve) => server.once('listening', resolve));
-  played.push(server);
-  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const wss = `ws://127.0.0.1:${await webSockets()}`; // it says nothing
   const silent = folder.write('silent.json', { ...IDENTITY, data_plane_endpoints: { wss } });
   const { code, stdout } = await withTimers(
     (again, time, set) => set(again, time === 15_000 ? 300 : time),
@@ -520,9 +514,12 @@ test('ask does not wait for a second connection', async () => {
 
 test('ask does not wait for a hub that goes when the PSK is derived', async () => {
   const { again, connected } = onlyOnce();
-  const there = await playHub('hub-1', () => {}, connected);
+  const leave = (_: string, socket: WebSocket): void => {
+    connected();
+    socket.on('message', () => socket.terminate()); // message 1, before the hub reads it
+  };
+  const there = await playHub('hub-1', () => {}, leave);
   forgetPsk(there.replace('.json', '.keyring.json'));
-  played[0]!.on('connection', (socket) => socket.prependListener('message', () => socket.terminate())); // message 1
   const asked = runHere(['ask', there, 'hello', '--allow-plaintext']);
   assert.is((await Promise.race([asked, again])).code, 1);
 });
@@ -551,7 +548,7 @@ for (const command of ['ask', 'chat']) {
     mayEnd = () => connections > 1 || begun > 20;
     const lose = (): void => {
       isLate = true;
-      for (const socket of played[0]!.clients) socket.terminate();
+      for (const socket of played) socket.terminate();
       // What comes after this message has been heard: 15 seconds have passed.
       setImmediate(() => giveUp());
     };
@@ -577,7 +574,7 @@ test('ask gives up a derivation when the hub has sent what is not JSON', async (
   const there = await playHub('hub-1', answers, () => connections++, PLAYED_PSK);
   forgetPsk(there.replace('.json', '.keyring.json'));
   const disturb = (): void => {
-    if (connections === 1) for (const socket of played[0]!.clients) socket.send('{');
+    if (connections === 1) for (const socket of played) socket.send('{');
   };
   const { code, stdout } = await atFirstProgress(disturb, () =>
     run(['ask', there, 'hello', '--json', '--allow-plaintext']),
@@ -763,7 +760,7 @@ test('yes makes ask trust another key, and ask again', async () => {
 
 /** The identity of a hub that has another key than the pinned one, and accepts one connection. */
 async function changedHub(connected: () => void = () => {}): Promise<string> {
-  const there = await playHub('hub-1', () => played[0]!.close(), connected);
+  const there = await playHub('hub-1', stopListening, connected);
   const keyring = there.replace('.json', '.keyring.json');
   const stored = JSON.parse(readFileSync(keyring, 'utf8'));
   const pins = [{ node_id: 'hub-1', key: '22'.repeat(32) }];

@@ -1,19 +1,13 @@
 /** `hub-protocol doctor`: servers on loopback, each with one fault on the way of a client to its hub. */
-import { createPrivateKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import dns from 'node:dns/promises';
-import { EventEmitter, once } from 'node:events';
+import { EventEmitter } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import net, { type AddressInfo, createServer as createTcpServer, type Server, Socket } from 'node:net';
+import net, { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import workers from 'node:worker_threads';
-import {
-  BasicConstraintsExtension,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
 import { HubSession, type HubSessionEvent, readAuthorization } from 'hub-protocol';
 import { type HubClient, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import {
@@ -37,6 +31,22 @@ import { until, watchingTimers, withTimers } from '../client/world.ts';
 import { AnyHub } from '../world/hub.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
 import { replacing } from '../world/replacing.ts';
+import {
+  CA,
+  closeAll,
+  closeLater,
+  EARLY,
+  EXPIRED,
+  type Issued,
+  listen,
+  OF_ANOTHER,
+  SELF_SIGNED,
+  sockets,
+  web as startWeb,
+  tcp,
+  VALID,
+  webSockets,
+} from '../world/servers.ts';
 import {
   deriveQuickly,
   Folder,
@@ -65,33 +75,11 @@ const HUB_KEY = randomBytes(32);
 const CLIENT_KEY = randomBytes(32);
 const publicOf = (key: Uint8Array): Uint8Array<ArrayBuffer> => new Uint8Array(crypto.x25519.publicKey(key));
 
-const closers: (() => unknown)[] = [];
-test.after.each(async () => {
-  for (const close of closers.splice(0)) await close();
-});
+test.after.each(closeAll);
 
-/** The connections of the servers that are open. */
-const sockets = new Set<Socket>();
-
-async function listen(server: Server): Promise<number> {
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-  });
-  closers.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return (server.address() as AddressInfo).port;
-}
-
-/** A WebSocket server without TLS that does this with each connection. Returns its URL. */
-async function greeting(greet: (socket: WebSocket, request: IncomingMessage) => void): Promise<string> {
-  const server = createHttpServer();
-  new WebSocketServer({ server }).on('connection', greet);
-  return `ws://127.0.0.1:${await listen(server)}`;
-}
+/** The URL of a WebSocket server that does this with each connection. */
+const greeting = async (...greet: Parameters<typeof webSockets>): Promise<string> =>
+  `ws://127.0.0.1:${await webSockets(...greet)}`;
 
 async function examine(greet: (socket: WebSocket) => void, ...args: string[]): Promise<Run> {
   return safe(await run(['doctor', identity, await greeting(greet), '--allow-plaintext', ...args]));
@@ -133,42 +121,9 @@ const pinning =
   (stored: Keyring): Keyring =>
     updateKeyring(stored, { type: 'pin', nodeId: 'hub-1', key: new Uint8Array(key) });
 
-interface Issued {
-  readonly key: string;
-  readonly cert: string;
-}
-const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY = 24 * 3600 * 1000;
-const newKeys = (): Promise<webcrypto.CryptoKeyPair> =>
-  webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);
-const authorityKeys = await newKeys();
-
-/** @param days - from and to which day after today it is valid */
-async function issue(
-  name: string,
-  days: readonly [number, number] = [-1, 30],
-  isSelfSigned = false,
-): Promise<Issued> {
-  const keys = name === 'authority' ? authorityKeys : await newKeys();
-  const [notBefore, notAfter] = days.map((count) => new Date(Date.now() + count * DAY)) as [Date, Date];
-  const certificate = await X509CertificateGenerator.create({
-    subject: `CN=${name}`,
-    issuer: `CN=${isSelfSigned ? name : 'authority'}`,
-    notBefore,
-    notAfter,
-    signingAlgorithm: ALGORITHM,
-    publicKey: keys.publicKey,
-    signingKey: isSelfSigned ? keys.privateKey : authorityKeys.privateKey,
-    extensions: [
-      new BasicConstraintsExtension(name === 'authority'),
-      new SubjectAlternativeNameExtension([{ type: 'dns', value: name }]),
-    ],
-  });
-  const key = KeyObject.from(keys.privateKey).export({ type: 'pkcs8', format: 'pem' }).toString();
-  return { key, cert: certificate.toString('pem') };
-}
-const authority = folder.write('authority.pem', (await issue('authority')).cert);
-const localhost = await issue('localhost');
+const authority = folder.write('authority.pem', CA);
+const TRUSTING = ['--ca', authority];
 
 /** A hub with TLS, and the path of an identity for it. */
 async function hub(
@@ -176,8 +131,8 @@ async function hub(
   options: Partial<HubServerOptions> = {},
 ): Promise<string> {
   const clients = new Map([[ACCESS_KEY, client]]);
-  const served = await serveHub({ tls: localhost, nodeId: 'hub-1', staticKey: HUB_KEY, clients, ...options });
-  closers.push(() => served.stop());
+  const served = await serveHub({ tls: VALID, nodeId: 'hub-1', staticKey: HUB_KEY, clients, ...options });
+  closeLater(() => served.stop());
   return there({ wss: served.url });
 }
 
@@ -186,20 +141,9 @@ function there(data_plane_endpoints: object, more: object = {}): string {
 }
 
 /** An identity for a web server with TLS that answers everything with a status; without one, with nothing. */
-async function web(
-  { key, cert }: Issued,
-  status?: number,
-  scheme = 'wss',
-  headers: object = {},
-): Promise<string> {
-  const server = createHttpsServer({ key, cert }, (_, response) => {
-    if (status !== undefined) response.writeHead(status, { ...headers }).end('secret-text AKEY-12345');
-  });
-  server.on('upgrade', (_, socket) => {
-    if (status !== undefined) socket.end(`HTTP/1.1 ${status} secret-text\r\nContent-Length: 0\r\n\r\n`);
-  });
-  const url = `${scheme}://localhost:${await listen(server)}/secret-path`;
-  return there({ [scheme]: url }, { protocols: { [scheme]: true } });
+async function web(tls: Issued, status?: number, scheme = 'wss', headers: object = {}): Promise<string> {
+  const port = await startWeb({ tls, status, headers, text: 'secret-text AKEY-12345' });
+  return there({ [scheme]: `${scheme}://localhost:${port}/secret-path` }, { protocols: { [scheme]: true } });
 }
 
 /** The URL in an identity of `web`, with another scheme and without its path. */
@@ -211,16 +155,6 @@ function urlOf(path: string, scheme: string): string {
 /** An identity of `web` for the address of its host. */
 function atAddress(path: string): string {
   return folder.write('there.json', readFileSync(path, 'utf8').replace('//localhost', '//127.0.0.1'));
-}
-
-/** The URL of a server that does this with each TCP connection. */
-async function raw(serve: (socket: Socket) => void = () => {}): Promise<number> {
-  return listen(
-    createTcpServer((socket) => {
-      serve(socket);
-      socket.resume(); // it hears that the other side has ended
-    }),
-  );
 }
 
 /** A hub of which the agent does this with each question. */
@@ -260,7 +194,6 @@ interface Found {
 const found = ({ stdout }: Run): Found => JSON.parse(stdout);
 const doctor = async (...args: string[]): Promise<Run> => safe(await run(['doctor', ...args]));
 
-const CA = ['--ca', authority];
 const PLAIN = '--allow-plaintext';
 const SOON = ['--timeout', '0.5'];
 const TOLD = {
@@ -283,8 +216,8 @@ async function broker(password = 'mqtt-password', base = 'hivemind/hub-1'): Prom
     ['mqtt-user', password],
     [ACCESS_KEY, 'mqtt-password'],
   ]);
-  const started = await startBroker({ tls: localhost, base, accounts, hub: 'nobody' });
-  closers.push(() => started.stop());
+  const started = await startBroker({ tls: VALID, base, accounts, hub: 'nobody' });
+  closeLater(() => started.stop());
   return started.url;
 }
 
@@ -333,80 +266,80 @@ const FAULTS: readonly (readonly [
     'a server without TLS',
     'TLS: not-a-hub (?:EPROTO|ERR_SSL.*)',
     async () => [
-      there({ wss: `wss://localhost:${await raw((socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'))}` }),
+      there({ wss: `wss://localhost:${await tcp((socket) => socket.end('HTTP/1.1 400 No\r\n\r\n'))}` }),
     ],
     'The server at localhost most likely does not speak TLS. Check the port, and whether the address should use TLS.',
   ],
   [
     'a server that is silent about TLS',
     'TLS: not-a-hub ETIMEDOUT',
-    async () => [there({ wss: `wss://localhost:${await raw()}` }), ...SOON],
+    async () => [there({ wss: `wss://localhost:${await tcp()}` }), ...SOON],
     'The server at localhost accepts the connection, and then stays silent. Check the port, and whether the hub there is hanging.',
   ],
   [
     'a server that hangs up',
     'TLS: not-reachable ECONNRESET',
-    async () => [there({ wss: `wss://localhost:${await raw((socket) => socket.destroy())}` })],
+    async () => [there({ wss: `wss://localhost:${await tcp((socket) => socket.destroy())}` })],
     'The server at localhost ended the connection without an answer. Check the port, whether the hub is starting, and whether a firewall refuses this client.',
   ],
   [
     'a certificate of its own',
     'TLS: certificate-refused DEPTH_ZERO_SELF_SIGNED_CERT',
-    async () => [await web(await issue('localhost', [-1, 1], true))],
+    async () => [await web(SELF_SIGNED)],
     'The certificate of localhost is self-signed. If the hub’s operator confirms its fingerprint, pass it as the authority (--ca). If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate of an unknown authority',
     'TLS: certificate-refused UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-    async () => [await web(localhost)],
+    async () => [await web(VALID)],
     'The certificate of localhost comes from an authority that is not known here. Pass the certificate (--ca) that the hub’s operator gives you, or let the server send the whole chain.',
   ],
   [
     'a certificate for another name',
     'TLS: certificate-refused ERR_TLS_CERT_ALTNAME_INVALID',
-    async () => [await web(await issue('hub.example')), ...CA],
+    async () => [await web(OF_ANOTHER), ...TRUSTING],
     'The certificate of localhost does not name the host localhost. Use a name that it contains, or have it issued again for this one. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate that has expired',
     'TLS: certificate-refused CERT_HAS_EXPIRED',
-    async () => [await web(await issue('localhost', [-30, -1])), ...CA, ...SOON],
+    async () => [await web(EXPIRED), ...TRUSTING, ...SOON],
     'The certificate of localhost, or of its authority, has expired. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise ask the operator to renew the certificate. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
     'a certificate that is not valid yet',
     'TLS: certificate-refused CERT_NOT_YET_VALID',
-    async () => [await web(await issue('localhost', [1, 30])), ...CA, ...SOON],
+    async () => [await web(EARLY), ...TRUSTING, ...SOON],
     'The certificate of localhost is not valid yet. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise wait, or ask the operator for another certificate. The certificate is valid from DAY 1 to DAY 30.',
   ],
   [
     'a web server',
     'upgrade: not-a-hub HTTP_200',
-    async () => [await web(localhost, 200), ...CA],
+    async () => [await web(VALID, 200), ...TRUSTING],
     'A web server, not a hub, answered at localhost (HTTP 200). Check the port and the path of the address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a web server without this path',
     'upgrade: not-a-hub HTTP_404',
-    async () => [await web(localhost, 404), ...CA],
+    async () => [await web(VALID, 404), ...TRUSTING],
     'The web server at localhost has no hub under this address (HTTP 404). Check the port and the path.',
   ],
   [
     'a server that refuses the upgrade',
     'upgrade: access-refused HTTP_401',
-    async () => [await web(localhost, 401), ...CA],
+    async () => [await web(VALID, 401), ...TRUSTING],
     'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The answer was HTTP 401, which may also come from a server in front of the hub, such as a firewall.',
   ],
   [
     'a proxy without its hub',
     'upgrade: unavailable HTTP_502',
-    async () => [await web(localhost, 502), ...CA],
+    async () => [await web(VALID, 502), ...TRUSTING],
     'The server in front of the hub at localhost does not reach the hub (HTTP 502). Check whether the hub is running, and whether that server has its address right.',
   ],
   [
     'a silent server',
     'upgrade: timeout',
-    async () => [await web(localhost), ...CA, ...SOON],
+    async () => [await web(VALID), ...TRUSTING, ...SOON],
     'Neither a WebSocket nor a HELLO within 0.5 s. Is this a hub? Check the port. Some hubs stay silent if they find the password weak.',
   ],
   [
@@ -464,7 +397,7 @@ const FAULTS: readonly (readonly [
   [
     'a wrong password',
     'password: psk-differs',
-    async () => [await hub({ psk: randomBytes(32) }), ...CA],
+    async () => [await hub({ psk: randomBytes(32) }), ...TRUSTING],
     'The hub has another password for this client, or a third party interfered: check the password of the identity.',
   ],
   [
@@ -498,7 +431,7 @@ const FAULTS: readonly (readonly [
   [
     'a hub with another key than the pinned one',
     'pin: hub-key-changed',
-    async () => [await hub(), ...CA, '--keyring', keyring(pinning(publicOf(randomBytes(32))))],
+    async () => [await hub(), ...TRUSTING, '--keyring', keyring(pinning(publicOf(randomBytes(32))))],
     'The hub presents the key HUB, and ANOTHER is pinned: ask the hub’s operator whether the hub itself shows the new key, and pin it only then. “ask” and “chat” ask you whether to.',
   ],
   [
@@ -506,7 +439,7 @@ const FAULTS: readonly (readonly [
     'session: client-key-refused',
     async () => [
       await hub({ psk: PSK, clientKey: publicOf(randomBytes(32)) }),
-      ...CA,
+      ...TRUSTING,
       '--keyring',
       keyring(),
     ],
@@ -517,7 +450,7 @@ const FAULTS: readonly (readonly [
     'session: client-key-refused',
     async () => [
       await hub({ psk: PSK, clientKey: publicOf(randomBytes(32)) }),
-      ...CA,
+      ...TRUSTING,
       '--keyring',
       keyring(),
       '--ask',
@@ -557,37 +490,37 @@ const FAULTS: readonly (readonly [
   [
     'a broker that does not know the account',
     'broker: broker-refused CONNACK_5',
-    async () => [mqtt(await broker('another')), ...CA],
+    async () => [mqtt(await broker('another')), ...TRUSTING],
     'The broker at localhost does not admit this client (CONNACK 5). Ask its operator to check the account, its rights, and whether the client id is allowed (option clientId).',
   ],
   [
     'a broker that refuses the topic',
     'broker: broker-refused SUBACK_128',
-    async () => [mqtt(await broker(), { topic_prefix: 'hivemind/hub-1/AKEY-12345' }), ...CA],
+    async () => [mqtt(await broker(), { topic_prefix: 'hivemind/hub-1/AKEY-12345' }), ...TRUSTING],
     'The broker at localhost refuses the topic of this client (SUBACK 128). Ask its operator to allow the account to use the client’s topics.',
   ],
   [
     'a server that is no broker',
     'broker: not-a-hub',
-    async () => [mqtt(`mqtt://localhost:${await raw((socket) => socket.end('HTTP/1.1 400 No'))}`), PLAIN],
+    async () => [mqtt(`mqtt://localhost:${await tcp((socket) => socket.end('HTTP/1.1 400 No'))}`), PLAIN],
     'The server at localhost does not answer as a broker does. Check the address and the port.',
   ],
   [
     'a web server that redirects, in place of a hub over HTTPS',
     'HTTP: not-a-hub HTTP_302',
-    async () => [await web(localhost, 302, 'https'), ...CA],
+    async () => [await web(VALID, 302, 'https'), ...TRUSTING],
     'The server at localhost redirects to another address (HTTP 302). Enter the hub’s own address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a certificate that does not name the address',
     'TLS: certificate-refused ERR_TLS_CERT_ALTNAME_INVALID',
-    async () => [atAddress(await web(localhost, 200)), ...CA],
+    async () => [atAddress(await web(VALID, 200)), ...TRUSTING],
     'The certificate of 127.0.0.1 does not name the host 127.0.0.1. Use a name that it contains, or have it issued again for this one. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a broker whose certificate has expired',
     'TLS: certificate-refused CERT_HAS_EXPIRED',
-    async () => [mqtt(urlOf(await web(await issue('localhost', [-30, -1])), 'mqtts')), ...CA],
+    async () => [mqtt(urlOf(await web(EXPIRED), 'mqtts')), ...TRUSTING],
     'The certificate of localhost, or of its authority, has expired. Set the clock of this machine, which says DAY 0, if that is wrong; otherwise ask the operator to renew the certificate. The certificate is valid from DAY -30 to DAY -1.',
   ],
   [
@@ -626,7 +559,7 @@ const FAULTS: readonly (readonly [
     'password: psk-differs',
     async () => [
       await hub({ psk: randomBytes(32), clientKey: publicOf(CLIENT_KEY) }),
-      ...CA,
+      ...TRUSTING,
       '--keyring',
       keyring(pinning(publicOf(HUB_KEY))),
     ],
@@ -656,37 +589,37 @@ const FAULTS: readonly (readonly [
   [
     'a silent broker',
     'broker: not-a-hub ETIMEDOUT',
-    async () => [mqtt(`mqtt://127.0.0.1:${await raw()}`), PLAIN, ...SOON],
+    async () => [mqtt(`mqtt://127.0.0.1:${await tcp()}`), PLAIN, ...SOON],
     'The server at 127.0.0.1 accepts the connection, and then stays silent. Check the port, and whether the broker there is hanging.',
   ],
   [
     'a broker that hangs up',
     'broker: not-a-hub',
-    async () => [mqtt(`mqtt://127.0.0.1:${await raw((socket) => socket.end())}`), PLAIN],
+    async () => [mqtt(`mqtt://127.0.0.1:${await tcp((socket) => socket.end())}`), PLAIN],
     'The server at 127.0.0.1 does not answer as a broker does. Check the address and the port.',
   ],
   [
     'a silent server in place of a broker over WebSocket',
     'broker: not-a-hub ETIMEDOUT',
-    async () => [mqtt(urlOf(await web(localhost), 'wss')), ...CA, ...SOON],
+    async () => [mqtt(urlOf(await web(VALID), 'wss')), ...TRUSTING, ...SOON],
     'The server at localhost accepts the connection, and then stays silent. Check the port, and whether the broker there is hanging.',
   ],
   [
     'a web server in place of a hub over HTTPS',
     'HTTP: not-a-hub',
-    async () => [await web(localhost, 200, 'https'), ...CA],
+    async () => [await web(VALID, 200, 'https'), ...TRUSTING],
     'The server at localhost answers requests, but not as a hub does. Check the port and the path of the address. If this network has a login page, log in there first, with a browser.',
   ],
   [
     'a silent server in place of a hub over HTTPS',
     'HTTP: timeout',
-    async () => [await web(localhost, undefined, 'https'), ...CA, ...SOON],
+    async () => [await web(VALID, undefined, 'https'), ...TRUSTING, ...SOON],
     'No response of a hub within 0.5 s. Check the port and the path.',
   ],
   [
     'a hub over HTTPS that does not know the access key',
     'HTTP: access-refused HTTP_401',
-    async () => [await web(localhost, 401, 'https'), ...CA],
+    async () => [await web(VALID, 401, 'https'), ...TRUSTING],
     'The connection was refused: the hub may not know the access key, not have admitted it yet, or accept no more clients. The answer was HTTP 401, which may also come from a server in front of the hub, such as a firewall.',
   ],
 ];
@@ -737,14 +670,14 @@ test('shows the disclosure, without anything that a terminal would obey', async 
     ai_disclosure: { en: 'An AI\u001b[2J answers.' },
   });
   const { stderr } = safe(
-    await runProgram(['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello']),
+    await runProgram(['doctor', path, ...TRUSTING, '--keyring', keyring(), '--ask', 'hello']),
   );
   assert.match(stderr, /^An AI.*answers\.$/m);
 });
 
 test('shows one line for each step, and goes on to the answer', async () => {
   const path = await hub();
-  const args = ['doctor', path, ...CA, '--keyring', keyring(), '--ask', 'hello'];
+  const args = ['doctor', path, ...TRUSTING, '--keyring', keyring(), '--ask', 'hello'];
   const { code, stdout, stderr } = await runProgram(args);
   assert.is(code, 0, stdout);
   assert.is(stderr, 'The identity has no text in English that says that an AI answers.\n');
@@ -783,7 +716,7 @@ test('ends its client with the run: that connects no more', async () => {
 });
 
 test('shows on a terminal that it derives the PSK, and removes that', async () => {
-  const { code, stdout } = await runOnTerminal(['doctor', await hub(), ...CA], []);
+  const { code, stdout } = await runOnTerminal(['doctor', await hub(), ...TRUSTING], []);
   assert.is(code, 0, stdout);
   const [bars, rest] = stdout.split('\r\u001b[Kok ');
   assert.match(bars!, /█.* deriving the pre-shared key/);
@@ -794,18 +727,17 @@ test('shows on a terminal that it derives the PSK, and removes that', async () =
 });
 
 test('says which clock is wrong when a certificate is not valid now', async () => {
-  const expired = await issue('localhost', [-30, -1]);
   const textWith = async (path: string): Promise<string> =>
-    found(await doctor(path, ...CA, '--json')).fault!.text;
+    found(await doctor(path, ...TRUSTING, '--json')).fault!.text;
   for (const year of [2020, 2030]) {
-    const far = await web(expired, 200, 'wss', { date: new Date(Date.UTC(year)).toUTCString() });
+    const far = await web(EXPIRED, 200, 'wss', { date: new Date(Date.UTC(year)).toUTCString() });
     const text = `The server’s clock says ${year}-01-01, so one of the two is wrong.`;
     assert.ok((await textWith(far)).endsWith(text));
   }
-  const { validFrom, validTo } = new X509Certificate(expired.cert);
+  const { validFrom, validTo } = new X509Certificate(EXPIRED.cert);
   const [from, to] = [validFrom, validTo].map((date) => new Date(date).toISOString().slice(0, 10));
-  assert.match(await textWith(await web(expired, 200)), `The certificate is valid from ${from} to ${to}.`);
-  const early = await web(expired, 200);
+  assert.match(await textWith(await web(EXPIRED, 200)), `The certificate is valid from ${from} to ${to}.`);
+  const early = await web(EXPIRED, 200);
   const now = (): number => 1_262_304_000_000; // 2010, as a machine without a battery may think
   const text = await replacing(Date, { now }, () => textWith(early));
   assert.match(text, /That clock is wrong: this program is newer\.$/);
@@ -813,8 +745,8 @@ test('says which clock is wrong when a certificate is not valid now', async () =
 
 /** The path of an identity for a hub over HTTPS, which waits before it answers a new connection, in milliseconds. */
 async function hubOverHttps(wait = 0): Promise<string> {
-  const hub = await AnyHub.start(localhost);
-  closers.push(() => hub.stop());
+  const hub = await AnyHub.start(VALID);
+  closeLater(() => hub.stop());
   hub.psk = PSK;
   hub.behaviour = { answer: async (path) => (path === 'connect' ? pause(wait, undefined) : undefined) };
   const https = `https://localhost:${hub.port}`;
@@ -826,7 +758,7 @@ test('waits for a hub over HTTPS as long as --timeout says', async () => {
   const { timeout } = AbortSignal;
   const fast = (time: number): AbortSignal => timeout.call(AbortSignal, time / 100);
   const { code, stdout } = await replacing(AbortSignal, { timeout: fast }, () =>
-    doctor(slow, '--protocol', 'https', ...CA, '--timeout', '9'),
+    doctor(slow, '--protocol', 'https', ...TRUSTING, '--timeout', '9'),
   );
   assert.is(code, 0, stdout);
 });
@@ -836,7 +768,7 @@ test('examines a hub over HTTPS as far as one over WebSocket', async () => {
     await hubOverHttps(),
     '--protocol',
     'https',
-    ...CA,
+    ...TRUSTING,
     '--keyring',
     keyring(),
     '--ask',
@@ -853,7 +785,7 @@ test('examines a hub over HTTPS as far as one over WebSocket', async () => {
 
 test('examines a broker, and leaves the hub behind it alone', async () => {
   const topic = { username: ACCESS_KEY, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
-  const { code, stdout } = await doctor(mqtt(await broker(), topic), ...CA);
+  const { code, stdout } = await doctor(mqtt(await broker(), topic), ...TRUSTING);
   assert.is(code, 0, stdout);
   assert.match(stdout, /^ok {5}broker {6}it accepts the account/m);
   assert.match(stdout, /^- {6}hub .*would end the session of the device/m);
@@ -862,7 +794,7 @@ test('examines a broker, and leaves the hub behind it alone', async () => {
 test('logs on to a broker with the account, subscribes as the identity says, and takes leave', async () => {
   let sent = '';
   const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 2)];
-  const port = await raw((socket) => {
+  const port = await tcp((socket) => {
     socket.on('data', (part) => {
       sent += part.toString('latin1');
       const answer = answers.shift();
@@ -885,7 +817,7 @@ test('logs on to a broker with the account, subscribes as the identity says, and
 
 test('examines a broker over WebSocket', async () => {
   const { port } = new URL(await broker());
-  const server = createHttpsServer(localhost);
+  const server = createHttpsServer({ ...VALID });
   new WebSocketServer({ server, path: '/mqtt' }).on('connection', (socket) => {
     const outer = createWebSocketStream(socket);
     const inner = connectTls({ port: Number(port), host: '127.0.0.1', rejectUnauthorized: false });
@@ -894,22 +826,24 @@ test('examines a broker over WebSocket', async () => {
   });
   const there = `wss://localhost:${await listen(server)}`;
   const topic = { username: ACCESS_KEY, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
-  const { code, stdout } = await doctor(mqtt(`${there}/mqtt`, topic), ...CA);
+  const { code, stdout } = await doctor(mqtt(`${there}/mqtt`, topic), ...TRUSTING);
   assert.is(code, 0, stdout);
-  const wrong = found(await doctor(mqtt(`${there}/nowhere`, topic), ...CA, '--json'));
+  const wrong = found(await doctor(mqtt(`${there}/nowhere`, topic), ...TRUSTING, '--json'));
   const { step, code: cause, platform_code } = wrong.fault!;
   assert.equal([step, cause, platform_code], ['broker', 'not-a-hub', 'HTTP_400']);
 });
 
 test('asks for MQTT over WebSocket, and takes a server that does not speak it for no broker', async () => {
-  const server = createHttpsServer(localhost);
+  const server = createHttpsServer({ ...VALID });
   let asked: unknown;
   const handleProtocols = (protocols: Set<string>): false => {
     asked = [...protocols];
     return false;
   };
   new WebSocketServer({ server, handleProtocols });
-  const { fault } = found(await doctor(mqtt(`wss://localhost:${await listen(server)}`), ...CA, '--json'));
+  const { fault } = found(
+    await doctor(mqtt(`wss://localhost:${await listen(server)}`), ...TRUSTING, '--json'),
+  );
   assert.equal(asked, ['mqtt']);
   assert.equal([fault!.step, fault!.code], ['broker', 'not-a-hub']);
   const text = 'The server at localhost does not answer as a broker does. Check the address and the port.';
@@ -926,7 +860,7 @@ const NO_BROKERS: readonly (readonly [what: string, ...bytes: Uint8Array[]])[] =
 
 for (const [what, ...bytes] of NO_BROKERS) {
   test(`does not take a server that sends ${what} for a broker`, async () => {
-    const port = await raw((socket) =>
+    const port = await tcp((socket) =>
       socket.once('data', () => {
         for (const part of bytes) socket.write(part);
       }),
@@ -938,7 +872,7 @@ for (const [what, ...bytes] of NO_BROKERS) {
 }
 
 test('reads a packet whose length has two bytes, and skips what the broker sends unasked', async () => {
-  const port = await raw((socket) => {
+  const port = await tcp((socket) => {
     socket.once('data', () => {
       socket.write(Buffer.concat([Buffer.of(0x30, 0xc8, 1), Buffer.alloc(200), Buffer.of(0x20, 2, 0, 5)]));
     });
@@ -951,7 +885,7 @@ test('sends a broker a password of more than 255 bytes whole', async () => {
   const password = 'p'.repeat(300);
   const topic = { username: ACCESS_KEY, password, topic_prefix: `hivemind/hub-1/${ACCESS_KEY}` };
   let sent = Buffer.alloc(0);
-  const port = await raw((socket) => {
+  const port = await tcp((socket) => {
     socket.on('data', (part) => {
       sent = Buffer.concat([sent, part]);
       if (sent.includes(password)) socket.write(Uint8Array.of(0x20, 2, 0, 0));
@@ -965,17 +899,17 @@ test('sends a broker a password of more than 255 bytes whole', async () => {
 test('changes no keyring, and trusts no key', async () => {
   for (const path of [keyring(), keyring(pinning(publicOf(randomBytes(32))))]) {
     const before = readFileSync(path);
-    await doctor(await hub(), ...CA, '--keyring', path);
+    await doctor(await hub(), ...TRUSTING, '--keyring', path);
     assert.equal(readFileSync(path), before);
   }
   const there = await hub();
-  await doctor(there, ...CA);
+  await doctor(there, ...TRUSTING);
   assert.not.ok(existsSync(there.replace('.json', '.keyring.json')));
 });
 
 /** The last two steps of a run without a fault: the pin of the hub, without its key, and the session. */
 async function pinAndSession(path: string, ...args: string[]): Promise<unknown[]> {
-  const { fault, steps } = found(await doctor(path, ...CA, ...args, '--json'));
+  const { fault, steps } = found(await doctor(path, ...TRUSTING, ...args, '--json'));
   assert.is(fault, undefined, fault?.text);
   return steps.slice(-2).flatMap(({ state, text }) => [state, general(text!)]);
 }
@@ -988,7 +922,7 @@ test('lets the hub pin the key of the keyring, and without one none', async () =
   const none = 'there is no keyring here; the hub has pinned no client’s key yet';
   assert.equal(await pinAndSession(path), [...UNKNOWN, none]);
   assert.is(client.clientKey, undefined);
-  await doctor(path, ...CA, '--keyring', keyring());
+  await doctor(path, ...TRUSTING, '--keyring', keyring());
   assert.equal(Buffer.from(client.clientKey!), Buffer.from(publicOf(CLIENT_KEY)));
   const another =
     'there is no keyring here, and the hub has pinned a client’s key: connect with the keyring that has it';
@@ -1016,15 +950,15 @@ test('verifies the pin with a keyring whose private key is elsewhere, and comple
 test('derives the PSK anew, since a derived one that is stored may be of another password', async () => {
   const stale = (stored: Keyring): Keyring =>
     storePsk(stored, 'hub-1', new Uint8Array(32), { isProvisioned: false });
-  const { code, stdout } = await doctor(await hub(), ...CA, '--keyring', keyring(stale));
+  const { code, stdout } = await doctor(await hub(), ...TRUSTING, '--keyring', keyring(stale));
   assert.is(code, 0, stdout);
 });
 
 test('does not show operators a key that was made only for this command', async () => {
-  const { fault } = found(await doctor(await hub({ psk: randomBytes(32) }), ...CA, '--json'));
+  const { fault } = found(await doctor(await hub({ psk: randomBytes(32) }), ...TRUSTING, '--json'));
   assert.not.match(fault!.text, /[0-9a-f]{16}/);
   const withKeyring = found(
-    await doctor(await hub({ psk: randomBytes(32) }), ...CA, '--keyring', keyring(), '--json'),
+    await doctor(await hub({ psk: randomBytes(32) }), ...TRUSTING, '--keyring', keyring(), '--json'),
   );
   assert.ok(withKeyring.fault!.text.includes(fingerprint(publicOf(CLIENT_KEY))));
 });
@@ -1059,14 +993,16 @@ test('ends although the hub never ends its side of the connection', async () => 
     says(HELLO, offer(OLD_PAYLOAD))(socket);
     connection.removeAllListeners('data').resume(); // so that it reads no close frame
   });
-  const closeAll = (): void => {
-    for (const close of closers.splice(0)) close();
+  let isClosed = false;
+  const close = (): void => {
+    isClosed = true;
+    void closeAll();
   };
-  const timer = setTimeout(closeAll, 20_000); // ws waits for 30 seconds
+  const timer = setTimeout(close, 20_000); // ws waits for 30 seconds
   const { code, stdout } = await runProgram(['doctor', identity, url, PLAIN, '--json']);
   clearTimeout(timer);
   assert.equal([code, found({ stdout } as Run).fault!.code], [1, 'protocol-version']);
-  assert.ok(closers.length > 0, 'it ended only when the server did');
+  assert.not.ok(isClosed, 'it ended only when the server did');
 });
 
 test('is neither held up nor filled by a hub that says HELLO without end', async () => {
@@ -1130,7 +1066,7 @@ async function waitsOf(path: string, ...args: string[]): Promise<{ begun: number
     clearTimeout(timer);
   };
   await replacing(globalThis, { setTimeout: set, clearTimeout: clear }, () =>
-    doctor(path, ...CA, '--timeout', '61', ...args),
+    doctor(path, ...TRUSTING, '--timeout', '61', ...args),
   );
   for (const timer of left) clearTimeout(timer as NodeJS.Timeout);
   return { begun, left: left.size };
@@ -1260,7 +1196,7 @@ test('refuses an authority that is not a certificate', async () => {
 
 test('says which addresses a name has, and that an address needs no DNS', async () => {
   const dns = async (host: string): Promise<string | undefined> => {
-    const url = `ws://${host}:${await raw((socket) => socket.destroy())}`;
+    const url = `ws://${host}:${await tcp((socket) => socket.destroy())}`;
     const { steps } = found(await doctor(there({ wss: url }), PLAIN, '--json'));
     return steps.find(({ step }) => step === 'DNS')!.text;
   };
@@ -1269,7 +1205,7 @@ test('says which addresses a name has, and that an address needs no DNS', async 
 });
 
 test('refuses an address with a fragment before it connects', async () => {
-  const url = `ws://127.0.0.1:${await raw((socket) => socket.destroy())}/#part`;
+  const url = `ws://127.0.0.1:${await tcp((socket) => socket.destroy())}/#part`;
   const { fault } = found(await doctor(identity, url, PLAIN, '--json'));
   assert.is(fault?.step, 'address', JSON.stringify(fault));
 });
@@ -1293,7 +1229,7 @@ test('takes no other packet of the same length for an answer of a broker', async
     [[0x40, 2, 0, 7, 0x20, 2, 0, 5], 'CONNACK_5'],
     [[0x20, 2, 0, 0, 0x40, 3, 0, 1, 0x81, 0x90, 3, 0, 1, 0x80], 'SUBACK_128'],
   ] as const) {
-    const port = await raw((socket) => {
+    const port = await tcp((socket) => {
       socket.once('data', () => socket.write(Uint8Array.from(bytes)));
     });
     const { fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
@@ -1354,7 +1290,7 @@ test('takes the keyring next to the identity unless another is given', async () 
     readFileSync(keyring(pinning(publicOf(HUB_KEY))), 'utf8'),
   );
   const pinOf = async (...args: string[]): Promise<string> =>
-    found(await doctor(path, ...CA, ...args, '--json')).steps.find(({ step }) => step === 'pin')!.text!;
+    found(await doctor(path, ...TRUSTING, ...args, '--json')).steps.find(({ step }) => step === 'pin')!.text!;
   try {
     assert.match(await pinOf(), /^as before/);
     assert.match(await pinOf('--keyring', keyring()), /^none yet/);
@@ -1408,7 +1344,9 @@ test('tells the hub which program it is, and asks with the access key of the ide
 
 test('hides the access key in an answer', async () => {
   const path = await hub({ psk: PSK }, { answer: () => `You are ${ACCESS_KEY}.` });
-  const { steps } = found(await doctor(path, ...CA, '--keyring', keyring(), '--ask', 'hello', '--json'));
+  const { steps } = found(
+    await doctor(path, ...TRUSTING, '--keyring', keyring(), '--ask', 'hello', '--json'),
+  );
   assert.equal(steps.at(-1), { step: 'answer', state: 'passed', text: '"You are [access key]."' });
 });
 
@@ -1420,7 +1358,7 @@ test('waits ten seconds for each step, and one for a hub that refuses the key', 
       times.push(time);
       return original(run, time);
     },
-    () => doctor(path, ...CA, '--keyring', keyring()),
+    () => doctor(path, ...TRUSTING, '--keyring', keyring()),
   );
   assert.is(result.code, 0, result.stdout);
   assert.is(times.filter((time) => time === 1000).length, 1, String(times));
@@ -1450,8 +1388,7 @@ test('names the host to a server with TLS, unless it is an IP address', async ()
 
 test('asks a server that is not verified for its time, tells it nothing, and does not wait long', async () => {
   const requests: unknown[] = [];
-  const expired = await issue('localhost', [-30, -1]);
-  const server = createHttpsServer(expired, ({ method, url, headers }, response) => {
+  const server = createHttpsServer({ ...EXPIRED }, ({ method, url, headers }, response) => {
     requests.push([method, url, headers]);
     response.end();
   });
@@ -1463,8 +1400,8 @@ test('asks a server that is not verified for its time, tells it nothing, and doe
     return original.call(AbortSignal, time);
   };
   await replacing(AbortSignal, { timeout }, async () => {
-    for (const more of [[], SOON]) await doctor(there({ wss: `wss://${address}` }), ...CA, ...more);
-    await doctor(mqtt(`mqtts://${address}`), ...CA);
+    for (const more of [[], SOON]) await doctor(there({ wss: `wss://${address}` }), ...TRUSTING, ...more);
+    await doctor(mqtt(`mqtts://${address}`), ...TRUSTING);
   });
   const request = ['HEAD', '/', { host: 'localhost:80', connection: 'close' }];
   assert.equal(requests, [request, request]); // a broker has no time to tell
@@ -1529,7 +1466,7 @@ test('says that the PSK cannot be derived, at the step of the password', async (
     terminate(): void {}
   };
   await replacing(workers, { Worker: failing }, async () => {
-    const { fault } = found(await doctor(await hub(), ...CA, '--json'));
+    const { fault } = found(await doctor(await hub(), ...TRUSTING, '--json'));
     const text = 'This machine has no memory.';
     const tell = 'This program does not work here. Please tell its developer.';
     assert.equal(fault, { step: 'password', state: 'fault', text, code: 'other', tell, who: 'developer' });

@@ -5,21 +5,8 @@
 import { spawn } from 'node:child_process';
 import dns from 'node:dns';
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { createServer as createHttpsServer } from 'node:https';
-import {
-  type AddressInfo,
-  connect as connectTcp,
-  createServer as createTcpServer,
-  type Server,
-  type Socket,
-} from 'node:net';
+import { connect as connectTcp } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import {
-  BasicConstraintsExtension,
-  SubjectAlternativeNameExtension,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
 import { createKeyring, type Identity, parseIdentity } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
@@ -42,10 +29,28 @@ import { type HubServer, serveHub } from 'hub-protocol-client/hub';
 import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 import { openSocket } from '../../cli/src/reach.ts';
 import { inMemory } from '../world/hub.ts';
 import { replacing } from '../world/replacing.ts';
+import {
+  CA,
+  closeAll,
+  closedPort,
+  closeLater,
+  EARLY,
+  EXPIRED,
+  type Issued,
+  listen,
+  OF_ANOTHER,
+  SELF_SIGNED,
+  tcp,
+  VALID,
+  WITH_AUTHORITY,
+  web,
+  webSockets,
+  whenAsked,
+} from '../world/servers.ts';
 import { impatient, soon, until } from './world.ts';
 
 // A page's WebSocket, with what a browser hides: the client reads no more of it. test/browser has the real one.
@@ -61,24 +66,7 @@ const SECRETS = ['PEER-TEXT', ACCESS_KEY, PASSWORD, 'BROKER-PASSWORD', 'hidden',
 const psk = randomBytes(32);
 const hubStatic = randomBytes(32);
 
-const closers: (() => unknown)[] = [];
-test.after.each(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
-
-// Servers
-
-async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  for (const event of ['connection', 'secureConnection']) server.on(event, (socket) => sockets.add(socket));
-  server.on('tlsClientError', () => {});
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  closers.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return (server.address() as AddressInfo).port;
-}
+test.after.each(closeAll);
 
 /**
  * A port of a program that accepts no connection, with as many as its queue holds: Linux answers no other one.
@@ -92,61 +80,28 @@ async function fullPort(time = Number.POSITIVE_INFINITY): Promise<number> {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ${time});
     });`;
   const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  closers.push(() => child.kill('SIGKILL'));
+  closeLater(() => child.kill('SIGKILL'));
   const port = Number(String((await once(child.stdout, 'data'))[0]));
   const waiting = Array.from({ length: 4 }, () => connectTcp(port, '127.0.0.1').on('error', () => {}));
-  closers.push(...waiting.map((socket) => () => socket.destroy()));
+  closeLater(...waiting.map((socket) => () => socket.destroy()));
   await until(() => waiting.filter(({ readyState }) => readyState === 'open').length >= 2);
   return port;
 }
 
-/** A port that nothing listens to. */
-async function closedPort(): Promise<number> {
-  const port = await listen(createTcpServer());
-  await closers.pop()!();
-  return port;
-}
-
-const tcp = (serve: (socket: Socket) => void): Promise<number> =>
-  listen(
-    createTcpServer((socket) => {
-      socket.on('error', () => {});
-      serve(socket);
-    }),
-  );
-const says = (text: string | Uint8Array) => (): Promise<number> =>
-  tcp((socket) => {
-    socket.on('data', () => {});
-    socket.write(text);
-  });
+const says = (text: string | Uint8Array) => (): Promise<number> => tcp((socket) => socket.write(text));
 const answers =
-  (status: number, headers: Record<string, string> = {}) =>
-  (): Promise<number> => {
-    const answer = (_: IncomingMessage, response: ServerResponse): void => {
-      response.writeHead(status, headers).end('<h1>PEER-TEXT</h1>');
-    };
-    return listen(
-      createHttpServer(answer).on('upgrade', (request, socket) => {
-        const response = `HTTP/1.1 ${status} PEER-TEXT\r\nConnection: close\r\nContent-Length: 9\r\n\r\nPEER-TEXT`;
-        request.resume();
-        socket.end(response);
-      }),
-    );
-  };
-const overTls = (certificate: () => Promise<{ key: string; cert: string }>) => async (): Promise<number> =>
-  listen(createHttpsServer(await certificate(), (_, response) => response.writeHead(200).end('{}')));
-const sockets = (serve: (socket: WebSocket) => void) => async (): Promise<number> => {
-  const server = createHttpServer();
-  new WebSocketServer({ server }).on('connection', serve);
-  return listen(server);
-};
+  (status: number, headers: object = {}) =>
+  (): Promise<number> =>
+    web({ status, headers, text: 'PEER-TEXT' });
+const overTls = (tls: Issued) => (): Promise<number> => web({ status: 200, tls });
+const sockets = (serve: (socket: WebSocket) => void) => (): Promise<number> => webSockets(serve);
 const hub = (clients: string[]) => async (): Promise<number> => {
   const server = await serveHub({
     nodeId: 'hub-1',
     staticKey: randomBytes(32),
     clients: new Map(clients.map((key) => [key, { psk }])),
   });
-  closers.push(() => server.stop());
+  closeLater(() => server.stop());
   return Number(new URL(server.url).port);
 };
 /** A broker that answers CONNECT and SUBSCRIBE with these codes, and then no more. */
@@ -159,41 +114,6 @@ const broker =
         if (packet[0]! >> 4 === 8) socket.write(Buffer.of(0x90, 3, packet[2]!, packet[3]!, suback));
       }),
     );
-
-// Certificates
-
-const DAY = 24 * 3600 * SECOND;
-const authority = await localhostCertificate();
-const valid = async (): Promise<Certificate> => authority;
-const expired = await localhostCertificate({
-  notBefore: new Date(Date.now() - 2 * DAY),
-  notAfter: new Date(Date.now() - DAY),
-});
-const early = await localhostCertificate({ notBefore: new Date(Date.now() + DAY) });
-const other = await localhostCertificate({ host: 'other.example' });
-const selfSigned = async (): Promise<{ key: string; cert: string }> => {
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
-  const keys = await globalThis.crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const certificate = await X509CertificateGenerator.createSelfSigned({
-    name: 'CN=localhost',
-    keys,
-    signingAlgorithm: algorithm,
-    extensions: [
-      new BasicConstraintsExtension(false),
-      new SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }]),
-    ],
-  });
-  const key = Buffer.from(await globalThis.crypto.subtle.exportKey('pkcs8', keys.privateKey));
-  const pem = key.toString('base64').replace(/.{64}/g, '$&\n');
-  return {
-    key: `-----BEGIN PRIVATE KEY-----\n${pem}\n-----END PRIVATE KEY-----\n`,
-    cert: certificate.toString('pem'),
-  };
-};
-const leafAlone = async (): Promise<{ key: string; cert: string }> => ({
-  key: authority.key,
-  cert: authority.cert.split(/(?<=-----END CERTIFICATE-----\n)/)[0]!,
-});
 
 // Clients
 
@@ -234,7 +154,7 @@ function start(transport: Transport, isTls: boolean, host: string, ca?: string, 
       client = connectInPage({ ...rest, keyring: keyring as Exclude<typeof keyring, string> });
     }
   }
-  closers.push(() => client.end());
+  closeLater(() => client.end());
   return impatient(client);
 }
 
@@ -296,9 +216,6 @@ const OLD_OFFER = JSON.stringify({
 });
 const NO_WEBSOCKET =
   'HTTP/1.1 101 PEER-TEXT\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: x\r\n\r\n';
-const silent = (): Promise<number> => tcp(() => {});
-const whenAsked = (serve: (socket: Socket) => void) => (): Promise<number> =>
-  tcp((socket) => socket.once('data', () => serve(socket)));
 const reset = whenAsked((socket) => socket.resetAndDestroy());
 const alert = whenAsked((socket) => socket.end(Buffer.of(21, 3, 3, 0, 2, 2, 112)));
 const lost = sockets((socket) => socket.terminate());
@@ -311,39 +228,32 @@ const isLinux = process.platform === 'linux';
 const ROWS: readonly Row[] = [
   [NODE, 'a closed port', closedPort, 'not-reachable', 'ECONNREFUSED'],
   [NODE, 'no such host', closedPort, 'not-reachable', NO_NAME, { host: 'nosuchhost.invalid' }],
-  [NODE, 'a silent port', silent, 'not-a-hub', 'ETIMEDOUT'],
+  [NODE, 'a silent port', () => tcp(), 'not-a-hub', 'ETIMEDOUT'],
   [isLinux ? NODE : [], 'no answer', () => fullPort(), 'not-reachable', 'ETIMEDOUT'],
   [NODE, 'an alert of TLS', alert, 'not-a-hub', 'TLS_ALERT_112', TLS],
   [NODE, 'no TLS', answers(200), 'not-a-hub', FOREIGN, TLS],
-  [NODE, 'self-signed', overTls(selfSigned), 'certificate-refused', 'DEPTH_ZERO_SELF_SIGNED_CERT', REFUSED],
-  [
-    NODE,
-    'expired',
-    overTls(async () => expired),
-    'certificate-refused',
-    'CERT_HAS_EXPIRED',
-    { ...REFUSED, ca: expired.ca },
-  ],
+  [NODE, 'self-signed', overTls(SELF_SIGNED), 'certificate-refused', 'DEPTH_ZERO_SELF_SIGNED_CERT', REFUSED],
+  [NODE, 'expired', overTls(EXPIRED), 'certificate-refused', 'CERT_HAS_EXPIRED', { ...REFUSED, ca: CA }],
   [
     NODE,
     'not valid yet',
-    overTls(async () => early),
+    overTls(EARLY),
     'certificate-refused',
     'CERT_NOT_YET_VALID',
-    { ...REFUSED, ca: early.ca },
+    { ...REFUSED, ca: CA },
   ],
   [
     NODE,
     'for another name',
-    overTls(async () => other),
+    overTls(OF_ANOTHER),
     'certificate-refused',
     'ERR_TLS_CERT_ALTNAME_INVALID',
-    { ...REFUSED, ca: other.ca },
+    { ...REFUSED, ca: CA },
   ],
   [
     NODE,
     'of a private authority',
-    overTls(valid),
+    overTls(WITH_AUTHORITY),
     'certificate-refused',
     'SELF_SIGNED_CERT_IN_CHAIN',
     REFUSED,
@@ -351,7 +261,7 @@ const ROWS: readonly Row[] = [
   [
     NODE,
     'without the authority’s',
-    overTls(leafAlone),
+    overTls(VALID),
     'certificate-refused',
     'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     REFUSED,
@@ -363,9 +273,9 @@ const ROWS: readonly Row[] = [
   [['ws', 'mqtt'], 'a reset', reset, 'not-reachable', 'ECONNRESET'],
 
   [['ws'], 'a reset before TLS', reset, 'not-reachable', 'ECONNRESET', TLS],
-  [['ws'], 'a silent port', silent, 'not-a-hub', 'ETIMEDOUT', TLS],
+  [['ws'], 'a silent port', () => tcp(), 'not-a-hub', 'ETIMEDOUT', TLS],
   // by a server with TLS, as Node's: the other end says nothing else
-  [['ws'], 'a reset', () => listen(createTlsServer(authority)), 'not-reachable', 'ECONNRESET'],
+  [['ws'], 'a reset', () => listen(createTlsServer(WITH_AUTHORITY)), 'not-reachable', 'ECONNRESET'],
   [['ws'], 'a web page', answers(200), 'not-a-hub', 'HTTP_200'],
   [['ws'], 'a redirect', answers(301, { location: 'http://PEER-TEXT/' }), 'not-a-hub', 'HTTP_301'],
   [['ws'], 'a proxy without WebSocket', answers(426), 'not-a-hub', 'HTTP_426'],
@@ -395,7 +305,7 @@ const ROWS: readonly Row[] = [
   [['page'], 'whatever a browser hides', closedPort, 'not-reachable'],
   [['page'], 'whatever a browser hides', answers(404), 'not-reachable'],
   [['page'], 'whatever a browser hides', answers(401), 'not-reachable'],
-  [['page'], 'whatever a browser hides', overTls(valid), 'not-reachable', undefined, TLS],
+  [['page'], 'whatever a browser hides', overTls(WITH_AUTHORITY), 'not-reachable', undefined, TLS],
 ];
 
 /** What each sentence is about, by the sentence without host and port, for each kind of transport. */
@@ -720,7 +630,7 @@ test('a client that starts before its hub reports it immediately, waits briefly,
     parseIdentity({ ...issued, data_plane_endpoints: { wss: `ws://localhost:${port}` } }),
   );
   const client = connectByWebSocket({ ...given, policy: {} });
-  closers.push(() => client.end());
+  closeLater(() => client.end());
   const pauses: number[] = [];
   const tells: (string | undefined)[] = [];
   client.on('reconnect', ({ after, advice }) => {
@@ -730,7 +640,7 @@ test('a client that starts before its hub reports it immediately, waits briefly,
   const answer = client.ask('Are you there?');
   await until(() => tells.length >= 4);
   const server = await serveHub({ port, nodeId: 'hub-1', staticKey: hubStatic, clients });
-  closers.push(() => server.stop());
+  closeLater(() => server.stop());
   assert.is((await answer).reply.text, 'You said: Are you there?');
   assert.equal(
     [...new Set(tells)],
@@ -744,7 +654,7 @@ const wait = (time: number): Promise<void> => new Promise((resolve) => setTimeou
 async function secureHub({ key, cert }: Certificate, port = 0): Promise<HubServer> {
   const clients = new Map([[ACCESS_KEY, { psk }]]);
   const server = await serveHub({ tls: { key, cert }, port, nodeId: 'hub-1', staticKey: hubStatic, clients });
-  closers.push(() => server.stop());
+  closeLater(() => server.stop());
   return server;
 }
 

@@ -1,6 +1,4 @@
 /** Which hubs the clients refuse. That they talk to the others is in the demos. */
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createKeyring, type Keyring, parseIdentity, storePsk, updateKeyring } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { connect } from 'hub-protocol-client';
@@ -10,9 +8,12 @@ import { serveHub } from 'hub-protocol-client/hub';
 import { connect as connectOverMqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
 import { inMemory } from '../world/hub.ts';
+import { closeAll, webSockets } from '../world/servers.ts';
 import { soon } from './world.ts';
+
+test.after.each(closeAll);
 
 const ISSUED = { access_key: 'kiosk-7', password: 'correct horse', site_id: 'lobby' };
 
@@ -54,9 +55,7 @@ test('a client that trusts only pinned hubs connects to no other hub', async () 
 
 /** What a client shows its user of the first connection to a server that does something with each WebSocket. */
 async function told(serve: (socket: WebSocket) => void): Promise<{ code: string; advice: string }> {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' }).on('connection', serve);
-  await once(server, 'listening');
-  const wss = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const wss = `ws://127.0.0.1:${await webSockets(serve)}`;
   const client = connect({
     identity: parseIdentity({ ...ISSUED, data_plane_endpoints: { wss } }),
     keyring: inMemory(),
@@ -66,7 +65,6 @@ async function told(serve: (socket: WebSocket) => void): Promise<{ code: string;
     new Promise<{ error: { code: string }; advice: string }>((resolve) => client.on('close', resolve)),
   );
   client.end();
-  server.close();
   return { code: error.code, advice };
 }
 

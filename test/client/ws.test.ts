@@ -23,8 +23,9 @@ import { connect as connectInPage } from 'hub-protocol-client/browser';
 import { type HubServer, type HubServerOptions, serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 import { keepAlive } from '../../client/dist/ws.js';
+import { closeAll, webSockets } from '../world/servers.ts';
 import { impatient, soon, turnsOf, until } from './world.ts';
 
 const test = suite('the client over WebSocket');
@@ -40,7 +41,6 @@ const folder = mkdtempSync(join(tmpdir(), 'hub-protocol-'));
 let hub: HubServer;
 let keyring: KeyringFile;
 let opened: Client[] = [];
-let servers: WebSocketServer[] = [];
 
 async function restart(
   staticKey: Uint8Array = hubStatic,
@@ -61,8 +61,7 @@ test.before.each(async () => {
 test.after.each(() => {
   for (const client of opened) client.end();
   opened = [];
-  for (const server of servers) server.close();
-  servers = [];
+  return closeAll();
 });
 test.after(async () => {
   await soon(hub.stop());
@@ -144,10 +143,7 @@ test('the hub sends the certificate of its authority after its own, which Moddab
 async function serve(
   connected: (socket: WebSocket, request: IncomingMessage) => void,
 ): Promise<{ data_plane_endpoints: { wss: string } }> {
-  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 }).on('connection', connected);
-  servers.push(server);
-  await once(server, 'listening');
-  return { data_plane_endpoints: { wss: `ws://127.0.0.1:${(server.address() as AddressInfo).port}` } };
+  return { data_plane_endpoints: { wss: `ws://127.0.0.1:${await webSockets(connected)}` } };
 }
 
 test('trusts the authority that its own options name, and not that of the client before', async () => {
@@ -220,7 +216,6 @@ test('a message that cannot be written ends the connection, however long the hub
   const client = connect({ allowPlaintext: true, derive, policy }, address);
   const ended = await client.next(isEnded);
   assert.is('error' in ended && (ended.error as { code?: string }).code, 'dropped'); // the hub closed it with 1008
-  for (const server of servers) for (const socket of server.clients) socket.terminate();
 });
 
 test('offers no compression of messages, and names the program to servers in front of the hub', async () => {
