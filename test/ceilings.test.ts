@@ -30,7 +30,7 @@ const LINES: { readonly [room: string]: number } = {
   src: 18_660,
   client: 7_910,
   cli: 4_450,
-  test: 62_060,
+  test: 61_800,
   evidence: 17_580,
   judge: 7_860,
   vectors: 7_370,
