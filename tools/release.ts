@@ -1,12 +1,13 @@
 /**
  * Makes a release: checks that the version is ready, runs the tests, packs the four packages twice, and compares the bytes.
- * Writes to release/ the tarballs, the vectors for ports in other languages, their SHA-256, and bills of materials.
+ * Writes to release/ the tarballs, the vectors for ports in other languages, their SHA-256, the hash for a CDN, and bills of materials.
  *
  *     npm run release                    about five minutes; publishes nothing. Refused without the project's addresses
  *     npm run release -- --untested      without the tests, a minute and a half; also without the addresses
  *     npm run release -- --publish       publishes too; with provenance, so it works only in a CI that npm knows
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -85,6 +86,12 @@ export function sums(packed: readonly Pick<Packed, 'sha256' | 'path'>[]): string
   return packed.map(({ sha256, path }) => `${sha256}  ${basename(path)}\n`).join('');
 }
 
+/** The file of the library that a page can take from a CDN, and its Subresource Integrity. */
+export function integrity(tarball: string, file = 'hub-protocol.full.js'): string {
+  const bytes = execFileSync('tar', ['-xOzf', tarball, `package/dist/${file}`], { maxBuffer: 2 ** 24 });
+  return `${file} sha384-${createHash('sha384').update(bytes).digest('base64')}\n`;
+}
+
 /** Packs twice, the first time with packages freshly installed from the lock file. */
 async function packTwice(temporary: string): Promise<Packed[]> {
   const fresh = await packCopy(join(temporary, 'fresh'), true);
@@ -119,9 +126,7 @@ async function release(args: readonly string[]): Promise<number> {
       ['npm', 'run', 'coverage'],
       ['test/package/run'],
     ];
-    for (const command of commands) {
-      if (!step(...command)) problems.push(`${command.join(' ')} failed`);
-    }
+    for (const command of commands) if (!step(...command)) problems.push(`${command.join(' ')} failed`);
   }
   if (!step('npm', 'audit', 'signatures', '--omit=dev')) {
     problems.push('npm could not verify the signatures of the dependencies');
@@ -138,6 +143,7 @@ async function release(args: readonly string[]): Promise<number> {
     const path = join(FOLDER, `hub-protocol-vectors-${version}.tar.gz`);
     writeFileSync(path, archive);
     writeFileSync(join(FOLDER, 'SHA256SUMS'), sums([...packed, { sha256: sha256(archive), path }]));
+    writeFileSync(join(FOLDER, 'INTEGRITY'), integrity(packed[0]!.path));
     const committed = new Date(git('log', '-1', '--format=%cI')).toISOString();
     for (const folder of PACKAGES) {
       const file = `${manifestOf(folder).name}-${version}.cdx.json`;
@@ -149,9 +155,8 @@ async function release(args: readonly string[]): Promise<number> {
       console.error(`Not ready to publish:\n${problems.map((problem) => `- ${problem}\n`).join('')}`);
       return 1;
     }
-    for (const { path } of isPublishing ? packed : []) {
+    for (const { path } of isPublishing ? packed : [])
       if (!step('npm', 'publish', join(FOLDER, basename(path)))) return 1;
-    }
     return 0;
   } finally {
     rmSync(temporary, { recursive: true, force: true });

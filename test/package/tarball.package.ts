@@ -9,6 +9,9 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { integrity } from '../../tools/release.ts';
+import { resultOf } from '../browser/run-page.ts';
+import { Tab } from '../browser/tab.ts';
 import { emptyFolder, install, library, packed, run } from './packed.ts';
 import { PROGRAM, withOwnCrypto } from './readme.ts';
 
@@ -156,6 +159,31 @@ test('loads by import and by require, and so does every other entry', async () =
     '-e',
     `${requires}; require('hub-protocol/package.json')`,
   ]);
+});
+
+test('a page runs the single file of a CDN with the release’s hash, and no other bytes', async () => {
+  const bytes = readFileSync(inFolder('node_modules/hub-protocol/dist/hub-protocol.full.js'), 'utf8');
+  const [name, hash] = integrity(await library())
+    .trim()
+    .split(' ');
+  const report = `fetch('/result', { method: 'POST', body: JSON.stringify(what) })`;
+  const html = `<!doctype html><script type="module" crossorigin="anonymous" integrity="${hash}" src="/${name}"></script>
+    <script type="module">
+      const what = await import('/${name}').then(({ fingerprint }) => typeof fingerprint, () => 'refused');
+      ${report};
+    </script>`;
+  const tab = await Tab.open();
+  const shown = (file: string): Promise<unknown> =>
+    resultOf(
+      new Map([
+        ['/index.html', html],
+        [`/${name}`, file],
+      ]),
+      '',
+      tab,
+    );
+  assert.equal([await shown(bytes), await shown(`${bytes};`)], ['function', 'refused']);
+  await tab.stop();
 });
 
 test('bundles for a browser, without unused code', async () => {
