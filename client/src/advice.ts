@@ -8,7 +8,6 @@ import type { Failure, Platform } from './platform.ts';
 export type Telling = Pick<AskError, 'tell' | 'advice' | 'who'>;
 type Said = readonly [who: Telling['who'], tell: string];
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
-type Advice = { readonly [code in ErrorCode]?: (key: string) => string };
 
 const AGAIN = 'Connecting again.';
 const CALL = 'Please tell the operator.';
@@ -63,11 +62,10 @@ const OF_QUESTIONS =
 
 const telling = ([who, tell]: Said, advice: string): Telling => ({ tell, advice, who });
 
-/** Says nothing of handshake patterns, and of the possible causes: the next attempt names the one. */
 const KK_FAILED = 'KKpsk0 failed. The next attempt, with XXpsk2, names the cause.';
 
 /** What is known without the message of an error, which does not name this client. */
-const ADVICE: Advice = {
+const ADVICE: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'client-key-refused': (key) =>
     `The connection was refused when this client had shown its key, ${key}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': () => KK_FAILED,

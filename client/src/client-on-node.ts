@@ -12,15 +12,24 @@ import type { Place } from './place.ts';
 import type { Platform } from './platform.ts';
 
 /** A transport, where it leads, and what its errors mean beyond those of connections that cannot be made. */
-interface NodeTransport extends Pick<Platform, 'open'> {
+interface NodeTransport extends Pick<Platform, 'open' | 'isBlind'> {
   readonly place: Place;
   readonly advice?: { readonly [code in ErrorCode]?: string };
 }
 
 /** @throws LocalError `bad-argument`, or `keyring-…` if the keyring cannot be read or stored */
-export function clientOnNode(options: NodeOptions, { open, place, advice }: NodeTransport): Client {
+export function clientOnNode(options: NodeOptions, { place, advice, ...transport }: NodeTransport): Client {
   const keyring = KeyringFile.of(options.keyring, options.identity.accessKey);
   const readBinary = binaryReader(budgetOf(options));
   const advise: Platform['advise'] = (error) => adviceOf(error, place) ?? advice?.[error.code as ErrorCode];
-  return new Client(options, { crypto, randomBytes, readBinary, derive, keyring, open, place, advise });
+  return new Client(options, {
+    crypto,
+    randomBytes,
+    readBinary,
+    derive,
+    keyring,
+    place,
+    advise,
+    ...transport,
+  });
 }

@@ -626,10 +626,10 @@ export class Client {
     }
   }
 
-  /** A hub behind a broker that has restarted is silent, until it greets whoever it does not know any more. The next question waits for that. */
+  /** A hub behind a broker that has restarted is silent until it greets again, and so is a network that has gone. The next question waits. */
   #doubt(): void {
     const { idle = IDLE } = this.#options.requests?.deadlines ?? {};
-    if (this.#platform.place?.partner !== 'broker' || this.#link.state !== 'ready') return;
+    if (!this.#platform.isBlind || this.#link.state !== 'ready') return;
     if (performance.now() - this.#heardAt >= idle) this.#line?.closed({ retryAfter: 0 });
     else this.#send({ msg_type: 'ping', payload: {} });
   }

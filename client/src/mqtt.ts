@@ -225,7 +225,7 @@ export function connect(options: MqttOptions): Client {
     };
   }
 
-  const client = clientOnNode(given, { open, advice, place });
+  const client = clientOnNode(given, { open, advice, place, isBlind: true });
   return client.on('connect', () => sayOnline());
 }
 

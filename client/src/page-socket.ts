@@ -125,6 +125,7 @@ export function connectByWebSocket(
     keyring,
     open,
     place,
+    isBlind: true,
     advise: ({ code, platformCode = '' }: Failure) =>
       code === 'not-reachable' ? (CAUSES[platformCode]?.(place) ?? unknownCause(place)) : undefined,
   });

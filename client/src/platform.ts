@@ -47,6 +47,8 @@ export interface Platform {
   advise?(error: Failure): string | undefined;
   /** Where the connections lead, for sentences. */
   readonly place?: Place | undefined;
+  /** Whether the transport may not see that the hub has gone: it cannot ping it. */
+  readonly isBlind?: boolean;
   /** Opens a transport. It does not call any function of the connection before it has returned. */
   open(connection: Connection): Transport;
 }

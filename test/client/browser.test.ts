@@ -43,6 +43,8 @@ class HubSocket {
   bufferedAmount = 0;
   /** Whether the hub reads nothing. */
   isStalled = false;
+  /** Whether all that is sent is lost, since the network has gone without a word. */
+  isGone = false;
   onmessage: (event: { data: unknown }) => void = () => {};
   readonly url: string;
   readonly heard: string[] = [];
@@ -62,7 +64,8 @@ class HubSocket {
   send(data: string | Uint8Array): void {
     const copy = typeof data === 'string' ? data : data.slice();
     this.bufferedAmount += data.length;
-    if (this.isStalled) return;
+    if (this.isGone) this.bufferedAmount = 0;
+    if (this.isStalled || this.isGone) return;
     setTimeout(() => {
       this.bufferedAmount -= data.length;
       this.#carryOut(this.#session.receive(copy));
@@ -143,7 +146,10 @@ interface Visit {
   readonly codes: readonly string[];
 }
 
-async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
+async function visit(
+  body: (visit: Visit) => Promise<void>,
+  options: Partial<BrowserOptions> = {},
+): Promise<void> {
   const sockets: HubSocket[] = [];
   const timers: Pings[] = [];
   function Socket(url: string): HubSocket {
@@ -159,7 +165,7 @@ async function visit(body: (visit: Visit) => Promise<void>): Promise<void> {
   };
   let client: Client | undefined;
   const ask = async (): Promise<void> => {
-    client = connect({ identity, keyring, derive: async () => PSK, plays: true });
+    client = connect({ identity, keyring, derive: async () => PSK, plays: true, ...options });
     const codes: string[] = [];
     client.on('close', ({ error }) => codes.push(error.code));
     assert.is((await client.ask('hello')).reply.text, 'You said: hello');
@@ -211,6 +217,17 @@ test('a page does not hang up while bytes leave its buffer, although its last pi
     }
     assert.equal([socket.bufferedAmount > 94_000, codes], [true, []]);
   }));
+
+test('a page whose network has gone without a word loses one question: the next one is put on another connection', () =>
+  visit(
+    async ({ client, socket, codes }) => {
+      socket.isGone = true;
+      assert.is((await client.ask('one')).ending, 'timeout');
+      assert.is((await client.ask('two')).reply.text, 'You said: two');
+      assert.equal([codes, socket.closes.length], [['dropped'], 1]);
+    },
+    { requests: { deadlines: { idle: 300 } } },
+  ));
 
 test('the worker of a page gets the password and the salt, and its progress and PSK are told before it ends', async () => {
   const did: unknown[] = [];
