@@ -28,7 +28,7 @@ const FAILED: Said = ['developer', `This program does not work here. ${CALL_DEVE
 /** Who has to act, and what a person is told, by the code of the error, or of the platform. */
 const TOLD: { readonly [code in ErrorCode | 'ANOTHER_TAB' | 'CONNECT_SRC']?: Said } = {
   dropped: LOST,
-  'text-after-ready': LOST,
+  'text-after-ready': LOST_OFTEN, // over MQTT, of a hub that knows this client by another key, too
   'kk-refused': KEYS,
   'kk-failed': KEYS,
   'static-key-fresh': KEYS,

@@ -44,6 +44,26 @@ interface Coded {
   readonly errors?: readonly unknown[];
 }
 
+/** The names in Deno of the alerts of TLS that have a sentence (RFC 8446, section 6). */
+const ALERTS: { readonly [name: string]: number } = {
+  ...{ HandshakeFailure: 40, BadCertificate: 42, UnsupportedCertificate: 43, CertificateRevoked: 44 },
+  ...{ CertificateExpired: 45, CertificateUnknown: 46, UnknownCA: 48, AccessDenied: 49, DecryptError: 51 },
+  ...{ ProtocolVersion: 70, InsufficientSecurity: 71, InternalError: 80, InappropriateFallback: 86 },
+  ...{ UnrecognisedName: 112, CertificateRequired: 116, NoApplicationProtocol: 120 },
+};
+
+/**
+ * The number of an alert of TLS. The code of the error says less, and often EPROTO, as of a server that does not speak TLS. Bun writes it in
+ * hexadecimal, with 1000 more, and Deno its name.
+ */
+function alertOf(message: string): number | undefined {
+  const [, number, reason, name] =
+    / alert number (\d{1,3})|error:[\dA-Fa-f]{5}([\dA-Fa-f]{3}):SSL|fatal alert: (\w+)/.exec(message) ?? [];
+  if (name !== undefined) return ALERTS[name];
+  const alert = Number(number ?? Number.parseInt(reason ?? '', 16) - 1000);
+  return alert > 0 ? alert : undefined;
+}
+
 /**
  * Reads the error of a connection that could not be made: of a socket, of an HTTP request, or of `fetch`.
  * @returns `undefined` if the error has no code
@@ -53,8 +73,7 @@ export function causeOf(error: unknown): Finding | undefined {
   const codes = [...errors.map((each) => Object(each).code), code, Object(cause).code].filter(
     (given) => typeof given === 'string' && CODE.test(given),
   ) as string[];
-  // The code says less than this number, and often EPROTO, as of a server that does not speak TLS.
-  const [, alert] = / alert number (\d{1,3})/.exec(`${message} ${Object(cause).message}`) ?? [];
+  const alert = alertOf(`${message} ${Object(cause).message}`);
   const platformCode = alert
     ? `TLS_ALERT_${alert}`
     : (TELLING.find((known) => codes.includes(known)) ?? codes[0]);

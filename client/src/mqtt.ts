@@ -61,7 +61,7 @@ export function connect(options: MqttOptions): Client {
   let isRenamed = false;
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice = {
-    'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection any more, as after a restart. Connecting again.`,
+    'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection: it was restarted, or knows this client by another key. Connecting again. If this goes on, ask the hub’s operator.`,
     'not-authentic': `A message of the hub was lost or damaged on its way through the broker at ${place.at}. Most likely it was longer than the broker allows: ask its operator to allow packets of 66 kB. Connecting again.`,
     get timeout() {
       return isRenamed

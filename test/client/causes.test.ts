@@ -465,6 +465,20 @@ test('the code of an error counts before that of its cause, if it is a code', ()
   for (const none of [undefined, null, 'ENOTFOUND', {}]) assert.is(causeOf(none), undefined);
 });
 
+test('an alert of TLS is read as Node.js, Bun and Deno write it', () => {
+  for (const [message, platformCode] of [
+    [
+      'write EPROTO 80:error:0A000458:SSL routines:ssl3_read_bytes:x:rec.c:1:SSL alert number 112',
+      'TLS_ALERT_112',
+    ],
+    ['error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED', 'TLS_ALERT_116'],
+    ['received fatal alert: UnrecognisedName', 'TLS_ALERT_112'],
+    ['received fatal alert: Unheard', 'EPROTO'],
+    ['80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:1:', 'EPROTO'],
+  ] as const)
+    assert.is(causeOf({ code: 'EPROTO', message })?.platformCode, platformCode);
+});
+
 test('of several addresses, the one that says most counts', () => {
   const codeOf = (...codes: string[]): string | undefined =>
     causeOf({ code: codes[0], errors: codes.map((code) => ({ code })) })?.platformCode;
