@@ -28,9 +28,9 @@ const written = (file: string): string => read(file).replace(/<!-- (?:measured|d
 /** Lines that people wrote, by folder; `other` has the rest. */
 const LINES: { readonly [room: string]: number } = {
   src: 18_660,
-  client: 7_910,
+  client: 7_930,
   cli: 4_450,
-  test: 61_800,
+  test: 62_500,
   evidence: 17_580,
   judge: 7_860,
   vectors: 7_370,
@@ -56,11 +56,11 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
   ['scripts of package.json', 8, () => Object.keys(JSON.parse(read('package.json')).scripts).length],
   [
     'programs that have a script in their folder',
-    30,
+    31,
     () => FILES.filter((file) => /\/(?:constant-time|judge|linear|nodes|run|size)$/.test(file)).length,
   ],
   ['names that the entries export', 165, () => publicNames().length + clientNames().length],
-  ['files in the repository', 1_125, () => FILES.length],
+  ['files in the repository', 1_131, () => FILES.length],
   [
     'words that people wrote in the documents',
     52_150,

@@ -1,10 +1,9 @@
-/** The client, built from the tarballs by each bundler: in browsers, first contact over WSS, and back; in Node.js, first contact. */
+/** The client, built from the tarballs by each bundler: in browsers, first contact over WSS, and back. test/site/ has programs for Node.js. */
 import { createHash, X509Certificate } from 'node:crypto';
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import type { BuildOptions } from 'esbuild';
 import { derivePsk } from 'hub-protocol';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
@@ -15,7 +14,7 @@ import { Firefox } from '../browser/firefox.ts';
 import { type Files, pageOf, resultOf } from '../browser/run-page.ts';
 import type { Browser } from '../browser/start-browser.ts';
 import { Tab } from '../browser/tab.ts';
-import { emptyFolder, install, newFolder, run } from './packed.ts';
+import { emptyFolder, install } from './packed.ts';
 import { BROWSER_PROGRAM, SINGLE_FILE_PROGRAM } from './readme.ts';
 
 const test = suite('in browsers');
@@ -132,70 +131,6 @@ for (const [name, open, bundlers] of [
     }
   });
 }
-
-/** A client at first contact. A test program for Node.js is bundled to one file, where no other module is found by its name. */
-const KIOSK = `import { parseIdentity } from 'hub-protocol';
-import { connect } from 'hub-protocol-client';
-const [, , wss, keyring] = process.argv;
-const identity = parseIdentity({ access_key: 'kiosk-7', password: 'correct horse', data_plane_endpoints: { wss } });
-const client = connect({ identity, keyring, allowPlaintext: true });
-client.ask('hello').then(({ reply }) => console.log(reply.text)).finally(() => client.end());
-`;
-
-/** The bundlers for programs of Node.js: each returns the file that it writes. */
-const FOR_NODE: { [name: string]: (outdir: string) => Promise<string> } = {
-  async 'esbuild to a module'(outdir) {
-    const { build } = await import('esbuild');
-    const js = `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);`; // for ws
-    const outfile = join(outdir, 'kiosk.mjs');
-    await build({ ...FROM_KIOSK, format: 'esm', banner: { js }, outfile });
-    return outfile;
-  },
-  async 'esbuild to a script'(outdir) {
-    const { build } = await import('esbuild');
-    const outfile = join(outdir, 'kiosk.cjs');
-    await build({ ...FROM_KIOSK, format: 'cjs', logLevel: 'error', outfile });
-    return outfile;
-  },
-  async webpack(outdir) {
-    const { default: webpack } = await load('webpack');
-    const output = { path: outdir, filename: 'kiosk.cjs' };
-    const options = { context: folder, entry: './kiosk.js', target: 'node', mode: 'production', output };
-    await new Promise<void>((resolve, reject) => {
-      webpack(options, (error: Error | null, stats: { hasErrors(): boolean }) =>
-        error || stats.hasErrors() ? reject(error ?? new Error(String(stats))) : resolve(),
-      );
-    });
-    return join(outdir, 'kiosk.cjs');
-  },
-  async ncc(outdir) {
-    const ncc = installed.resolve('@vercel/ncc/dist/ncc/cli.js');
-    await run(folder, process.execPath, [ncc, 'build', 'kiosk.js', '-o', outdir]);
-    return join(outdir, 'index.js');
-  },
-};
-const FROM_KIOSK: BuildOptions = {
-  absWorkingDir: folder,
-  entryPoints: ['kiosk.js'],
-  bundle: true,
-  platform: 'node',
-};
-
-test(`derives, connects and asks in Node.js, built by ${Object.keys(FOR_NODE).join(', ')}`, async () => {
-  writeFileSync(join(folder, 'kiosk.js'), KIOSK);
-  for (const [name, bundle] of Object.entries(FOR_NODE)) {
-    const outdir = newFolder(name);
-    const file = await bundle(outdir);
-    const clients = new Map([['kiosk-7', { psk }]]);
-    const hub = await serveHub({ nodeId: NODE_ID, staticKey: randomBytes(32), clients });
-    try {
-      const { stdout } = await run(outdir, process.execPath, [file, hub.url, join(outdir, 'keyring.json')]);
-      assert.is(stdout, 'You said: hello\n', name);
-    } finally {
-      await hub.stop();
-    }
-  }
-});
 
 test('the core’s program runs in Chromium, built by esbuild, and with a single file and no bundler', async () => {
   const { build } = await import('esbuild');

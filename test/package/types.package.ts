@@ -35,6 +35,12 @@ test.before(async () => {
   for (const name of ['no-cast.ts', 'vendored.ts']) {
     copyFileSync(new URL(`programs/${name}`, import.meta.url), inFolder(name));
   }
+  const kiosk = readFileSync(new URL('../../examples/kiosk.ts', import.meta.url), 'utf8');
+  writeFileSync(inFolder('kiosk.ts'), kiosk);
+  writeFileSync(
+    inFolder('kiosk-mqtt.ts'),
+    kiosk.replace("'hub-protocol-client'", "'hub-protocol-client/mqtt'"),
+  );
   const entries = Object.entries(client.exports).filter(([, entry]) => typeof entry === 'object');
   const imports = entries.map(([entry]) => `import '${client.name}${entry.slice(1)}';`);
   writeFileSync(inFolder('entries.ts'), imports.join('\n'));
