@@ -21,8 +21,10 @@ import {
   type CipherFactory,
   type CryptoProvider,
   type Pattern,
+  parseJson,
   RequestScheduler,
 } from '../../dist/index.js';
+import { jsonToBytes } from '../../dist/wire/write-json.js';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { packCopy } from '../../tools/pack.ts';
@@ -55,6 +57,7 @@ const CASES: readonly (() => Promise<Row[]>)[] = [
   x25519,
   () => sealAndOpen(64),
   () => sealAndOpen(1024),
+  json,
 ];
 
 /** What a user waits for, or pays for. */
@@ -82,9 +85,10 @@ const cases = values.goals ? GOALS : CASES;
 async function measureAll(): Promise<void> {
   const installed = await install();
   const engines = values.goals ? [...VERSIONS, BUN] : VERSIONS;
-  const measured = engines.map((version) =>
+  const names = engines.map(nameOf);
+  const measured = engines.map((version, at) =>
     cases.map((_, i): Row[] => {
-      progress(`${nameOf(version)}: ${i + 1} of ${cases.length}`);
+      progress(`${names[at]}: ${i + 1} of ${cases.length}`);
       const flags = version === BUN ? ['run'] : ['--expose-gc', '--import', 'tsx'];
       const args = [...flags, self, '--case', String(i), '--installed', installed];
       if (values.goals) args.push('--goals');
@@ -102,12 +106,19 @@ async function measureAll(): Promise<void> {
       ...measured.map((each) => cellOf(each.flat()[i]!)),
     ]);
   const goal = values.goals ? ['goal'] : [];
-  const drawn = table(['', 'compared with', ...goal, ...engines.map(nameOf)], rows);
+  const drawn = table(['', 'compared with', ...goal, ...names], rows);
   console.log(drawn);
   if (values.write) writeMeasured('docs/evidence/scale.md', { [values.goals ? 'goals' : 'nodes']: drawn });
 }
 
-const nameOf = (version: string): string => (version === BUN ? BUN : `Node ${version}`);
+/** With its version, and that of OpenSSL. */
+function nameOf(version: string): string {
+  const versionOf = (name: string): string =>
+    execFileSync(engineOf(version), ['-p', `process.versions.${name}`], { encoding: 'utf8' }).trim();
+  return version === BUN
+    ? `${BUN} ${versionOf('bun')}`
+    : `Node ${versionOf('node')}, OpenSSL ${versionOf('openssl')}`;
+}
 
 /** Installs the packages as they are published, and returns the folder. */
 async function install(): Promise<string> {
@@ -216,6 +227,55 @@ async function sealAndOpen(length: number): Promise<Row[]> {
     peers,
     5,
   );
+}
+
+const SPEECH = {
+  msg_type: 'bus',
+  payload: {
+    type: 'speak',
+    data: { utterance: 'It is warm. '.repeat(64), expect_response: false, meta: { skill: 'weather', n: 7 } },
+    context: { request_id: 'abc-123', session: { session_id: 'default', lang: 'en-us' }, source: 'hub' },
+  },
+  metadata: {},
+  route: [],
+};
+const LIST = {
+  list: Array.from({ length: 19 }, (_, i) => ({ id: i, name: `item ${i}`, tags: ['a'], at: { x: 3 * i } })),
+};
+
+const encoder = new TextEncoder();
+
+/** JSON of 1 KiB. */
+async function json(): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [name, value] of Object.entries({
+    'a message of 1 KiB': SPEECH,
+    '1 KiB of small objects': LIST,
+  })) {
+    const text = JSON.stringify(value);
+    const parse = { name: '`JSON.parse`', time: calls(() => JSON.parse(text)) };
+    rows.push(
+      ...(await compare(
+        `${name} parsed`,
+        calls(() => parseJson(text)),
+        [parse],
+        3,
+      )),
+    );
+    const stringify = {
+      name: '`JSON.stringify`, encoded',
+      time: calls(() => encoder.encode(JSON.stringify(value))),
+    };
+    rows.push(
+      ...(await compare(
+        `${name} written`,
+        calls(() => jsonToBytes(value, 1, 16)),
+        [stringify],
+        3,
+      )),
+    );
+  }
+  return rows;
 }
 
 /** What an idle session takes. */
