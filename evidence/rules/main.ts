@@ -3,9 +3,8 @@
  * live mode, fails. What the protocol demands is judged with --spec-only, and what is a choice without it.
  *
  *     evidence/rules/run               all rules
- *     evidence/rules/run --every       all rules, and the further things that some of them say
- *     evidence/rules/run --only P-1,…  these rules, with all that they say
- *     evidence/rules/run --write       as --every; draws the tables of docs/evidence/rules.md
+ *     evidence/rules/run --only P-1,…  these rules
+ *     evidence/rules/run --write       draws the tables of docs/evidence/rules.md
  *     evidence/rules/run --choices 8   decides eight of the choices otherwise, by the hash of HEAD, each of which must pass with --spec-only
  *     evidence/rules/run --choices all
  */
@@ -18,7 +17,6 @@ import { type Adapter, AdapterError, type Fields } from '../../judge/src/adapter
 import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { Breakage } from '../../test/judge/faults/breakage.ts';
-import { FURTHER_RULES } from '../../test/judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../../test/judge/faults/rule-faults.ts';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
@@ -44,19 +42,17 @@ interface Broken {
 const { values: options } = parseArgs({
   options: {
     choices: { type: 'string' },
-    every: { type: 'boolean' },
     only: { type: 'string' },
     write: { type: 'boolean' },
   },
 });
 const only = options.only?.split(',');
-const isWhole = options.every || options.write || only !== undefined;
 const rules = rulesOf(PAGE).filter(
   ({ id }) => id in RULE_FAULTS && (only === undefined || only.includes(id)),
 );
-const tasks = rules.flatMap((rule) => {
-  const all = [breakageOf(rule.id), ...((isWhole && FURTHER_RULES[rule.id]) || [])];
-  return all.flatMap((breakage): Broken[] => ('reason' in breakage ? [] : [{ rule, breakage }]));
+const tasks = rules.flatMap((rule): Broken[] => {
+  const breakage = breakageOf(rule.id);
+  return 'reason' in breakage ? [] : [{ rule, breakage }];
 });
 
 const choices = options.choices === undefined ? [] : chosenFrom(options.choices);
@@ -106,8 +102,8 @@ function breakageOf(id: string): Breakage {
 }
 
 /** Whether this breaks the protocol, so that it must show without the choices. */
-function isDemanded({ rule, breakage }: Broken): boolean {
-  return rule.mark !== 'choice' && breakage.choice === undefined;
+function isDemanded({ rule }: Broken): boolean {
+  return rule.mark !== 'choice';
 }
 
 async function run(broken: Broken): Promise<Outcome> {
@@ -211,19 +207,14 @@ function whatOf(breakage: Breakage): string {
 }
 
 function draw(firsts: readonly string[]): void {
-  const rows = new Map<string, string[]>();
-  for (const [index, { rule, breakage }] of tasks.entries()) {
-    const why = breakage.choice === undefined ? '' : ` (a choice: ${breakage.choice})`;
-    rows.set(rule.id, [...(rows.get(rule.id) ?? []), `${whatOf(breakage)}${why}: ${firsts[index]!}`]);
-  }
   const spared = rules.filter(({ id }) => 'reason' in breakageOf(id));
   const demanded = tasks.filter(isDemanded).length;
   const lines = [
-    `Of ${rules.length} rules, those of the protocol and the choices that vectors or scenes show, ${rules.length - spared.length} can be broken in the library. These ${tasks.length} breakages were all noticed, the ${demanded} that break the protocol with \`--spec-only\`:`,
+    `Of ${rules.length} rules, those of the protocol and the choices that vectors or scenes show, ${rules.length - spared.length} can be broken in the library. These breakages were all noticed, the ${demanded} that break the protocol with \`--spec-only\`:`,
     '',
     table(
       ['rule', 'what breaks it, and the first test that fails'],
-      [...rows].map(([id, breakages]) => [id, breakages.join('<br>')]),
+      tasks.map(({ rule, breakage }, index) => [rule.id, `${whatOf(breakage)}: ${firsts[index]!}`]),
     ),
     '',
     'The others are not about what the library sends or returns:',

@@ -9,7 +9,6 @@ import { authorizedUrl } from '../../src/index.ts';
 import * as limits from '../../src/limits.ts';
 import { isNamed, namesIn, PAGE, referencesOf, rulesOf } from '../../tools/protocol-rules.ts';
 import { type Line, WORKED_EXAMPLE } from '../../tools/worked-example.ts';
-import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
 
 const RULES = rulesOf(PAGE);
@@ -108,13 +107,6 @@ test('every rule of the protocol has a fault that breaks it, or a reason why the
 test('every choice has a port that decides otherwise, or a reason why no operation shows one', () => {
   const ids = RULES.filter(({ mark }) => mark === 'choice').map(({ id }) => id);
   assert.equal([...new Set(CHOICES.map(({ rule }) => rule))].sort(), ids.sort());
-});
-
-test('every further fault belongs to a rule that a fault breaks', () => {
-  const strangers = Object.keys(FURTHER_RULES).filter(
-    (id) => 'reason' in (RULE_FAULTS[id] ?? { reason: '' }),
-  );
-  assert.equal(strangers, []);
 });
 
 test('every rule of the protocol that names vectors has a fault that breaks it', () => {

@@ -14,7 +14,6 @@ import { AREAS, isMutated, keyOf, readSurvivors } from '../../evidence/mutation/
 import { CHOICES } from '../../evidence/rules/choices.ts';
 import { HOSTILE_FAULTS } from '../../evidence/searches/hostile/faults.ts';
 import type { Breakage } from '../judge/faults/breakage.ts';
-import { FURTHER_RULES } from '../judge/faults/further-rule-faults.ts';
 import { RULE_FAULTS } from '../judge/faults/rule-faults.ts';
 
 const test = suite('planted faults');
@@ -29,10 +28,9 @@ const LISTS = {
   PYTHON_FAULTS,
 };
 
-const breakages = [...Object.values(RULE_FAULTS), ...Object.values(FURTHER_RULES).flat()];
 const all: { name: string; patches: readonly Patch[] }[] = [
   ...Object.values(LISTS).flat(),
-  ...breakages.flatMap((breakage: Breakage) =>
+  ...Object.values(RULE_FAULTS).flatMap((breakage: Breakage) =>
     'patches' in breakage ? [{ name: breakage.what, patches: breakage.patches }] : [],
   ),
   ...CHOICES.flatMap(({ fault }) => fault ?? []),

@@ -3,17 +3,12 @@ import type { Patch } from '../../../evidence/faults/fault.ts';
 
 export type Breakage =
   /** A fault of another list. */
-  (
-    | { readonly fault: string }
-    /** A fault of a list of live mode, which a scene has to show. */
-    | { readonly live: string }
-    | { readonly what: string; readonly patches: readonly Patch[] }
-    /** Why the rule cannot be broken here. */
-    | { readonly reason: string }
-  ) & {
-    /** Why nothing in it breaks the protocol, although its rule is no choice. */
-    readonly choice?: string;
-  };
+  | { readonly fault: string }
+  /** A fault of a list of live mode, which a scene has to show. */
+  | { readonly live: string }
+  | { readonly what: string; readonly patches: readonly Patch[] }
+  /** Why the rule cannot be broken here. */
+  | { readonly reason: string };
 
 export function same(fault: string): Breakage {
   return { fault };
@@ -29,9 +24,4 @@ export function broken(what: string, ...patches: Patch[]): Breakage {
 
 export function none(reason: string): Breakage {
   return { reason };
-}
-
-/** A breakage of what a rule of the protocol leaves to a port. */
-export function chosen(choice: string, breakage: Breakage): Breakage {
-  return { ...breakage, choice };
 }
