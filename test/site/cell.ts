@@ -300,13 +300,8 @@ async function runKiosk(before: readonly string[], says: RegExp | undefined): Pr
     .filter((text) => text !== '' && !QUIET.test(text) && (!isRunner || TELLING.test(text)));
   const seconds = Math.round((performance.now() - began) / 100) / 10;
   const isRight = says === undefined ? wasAnswered && ended && complaints.length === 0 : has(says);
-  const said = complaints.find((text) => /[.!] |[.]$|Error/.test(text)) ?? complaints[0];
-  const sentence =
-    says === undefined || !has(says) ? said : (complaints.find((text) => says.test(text)) ?? said);
-  const what =
-    isRight && says === undefined
-      ? 'connected'
-      : `${sentence ?? (printed.trim() === '' ? 'nothing was said' : 'no more was said')}`;
+  const said = complaints.find((text) => isRight && says?.test(text)) ?? complaints.join(' ').slice(0, 500);
+  const what = isRight && says === undefined ? 'connected' : said || 'nothing was said';
   return { isRight, what: ended ? what : `${what} (and did not end)`, seconds };
 }
 
