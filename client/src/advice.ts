@@ -237,7 +237,6 @@ export function tellingOfAnswer({
   return ownField<Telling>(REFUSALS, readRefusal(reply.rawEvent)?.code) ?? DENIED;
 }
 
-/** An answer that lacks nothing. */
 export const COMPLETE: { readonly [Field in keyof Telling]: undefined } = {
   tell: undefined,
   advice: undefined,
@@ -245,10 +244,9 @@ export const COMPLETE: { readonly [Field in keyof Telling]: undefined } = {
 };
 const TRUNCATED = telling(
   ['nobody', 'The answer is incomplete.'],
-  'A client keeps 4 MiB of an answer at most, or less with the option maxMemory.',
+  'A client keeps 4 MiB, or less by maxMemory.',
 );
-const SLOW =
-  'Check whether the hub’s assistant is running, and how long it takes (option requests.deadlines).';
+const SLOW = 'Check whether the hub’s assistant is running, or slow (option requests.deadlines).';
 const SLOWLY = 'in time. Ask again. If this goes on, tell the operator.';
 const PARTLY = telling(['operator', `The hub did not complete its answer ${SLOWLY}`], SLOW);
 const DENIED = telling(
@@ -272,7 +270,6 @@ const MISSING = {
   ),
 };
 
-/** By the codes that hubs have. */
 const REFUSALS = {
   backend_unavailable: telling(
     ['operator', `The hub cannot answer at the moment. ${CALL}`],

@@ -319,15 +319,10 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
   }
   if (/^(?:CONNACK|SUBACK|PUBACK|DISCONNECT)$/.test(kind!)) {
     const sentence = SENTENCES['broker-refused'][platformCode!] ?? REASONS[status!];
-    return sentence && withCode(sentence(place), `${kind} ${status}`);
+    return sentence?.(place).replace(/(?=[:.] )/, ` (${kind} ${status})`); // for whoever has the log
   }
   if (kind !== 'HTTP') return undefined;
   return SENTENCES['not-a-hub'][platformCode!]?.(place) ?? ofStatus(status!, cause, place);
-}
-
-/** A sentence with the code at the end of its first part, for whoever has the log. */
-function withCode(sentence: string, code: string): string {
-  return sentence.replace(/(?=[:.] )/, ` (${code})`);
 }
 
 /** What HTTP servers in front of a hub answer. */

@@ -524,6 +524,7 @@ test('shows one line for each step, and goes on to the answer', async () => {
     general(stdout).replace(/(?<=localhost is ).*/, 'ADDRESSES'),
     `\
 ok     address     wss://localhost
+ok     keyring     a client can use it
 ok     DNS         localhost is ADDRESSES
 ok     TCP         a server listens on port PORT
 ok     TLS         TLSv1.3; the certificate is accepted, and valid until
@@ -1156,6 +1157,7 @@ test('prints as JSON all that the hub has said, and each step', async () => {
     fault,
     steps: [
       passed('address', `ws://127.0.0.1:${port}`),
+      passed('keyring', 'a client can store one here'),
       passed('DNS', 'not needed: it is an IP address'),
       passed('TCP', `a server listens on port ${port}`),
       passed('TLS', 'none: anyone on the way can read the access key'),
@@ -1316,8 +1318,27 @@ test('writes an IPv6 address with brackets, and connects without', async () => {
   const { stdout } = await doctor(there({ wss: 'ws://[::1]:1' }), PLAIN);
   assert.match(
     stdout,
-    /^ok {5}address {5}ws:\/\/\[::1\]:1\nok {5}DNS {9}not needed: it is an IP address\nFAULT {2}TCP/,
+    /^ok {5}address {5}ws:\/\/\[::1\]:1\nok {5}keyring .*\nok {5}DNS {9}not needed: it is an IP address\nFAULT {2}TCP/,
   );
+});
+
+test('says that the keyring cannot be stored, goes on all the same, and leaves no file', async () => {
+  const path = folder.write(`${'k'.repeat(250)}.json`, readFileSync(there({ wss: 'ws://[::1]:1' }), 'utf8'));
+  const { fault, steps } = found(await doctor(path, PLAIN, '--json'));
+  assert.is(Object(fault).code, 'keyring-not-writable');
+  assert.match(Object(fault).text, /^The keyring cannot be stored \(ENAMETOOLONG\): its name is too long/);
+  assert.is(steps.find(({ step }) => step === 'TCP')!.state, 'fault');
+  assert.not.ok(readdirSync(folder.at('')).some((name) => /doctor|draft/.test(name)));
+});
+
+test('does not write the keyring of another user, which would become its own', async () => {
+  const args = [there({ wss: 'ws://[::1]:1' }), PLAIN, '--keyring', keyring(), '--json'];
+  await replacing(process, { getuid: () => 12_345 }, async () => {
+    const { fault, steps } = found(await doctor(...args));
+    const { state, text } = steps.find(({ step }) => step === 'keyring')!;
+    assert.equal([state, text], ['not tried', 'it belongs to another user: run this as that one']);
+    assert.is(Object(fault).step, 'TCP');
+  });
 });
 
 test('saves nothing if nothing came, in a folder for its owner alone', async () => {

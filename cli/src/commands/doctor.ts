@@ -1,8 +1,9 @@
 /** `doctor`: goes the way of a client to its hub, a step at a time, and explains the first fault. */
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { KeyringFile } from 'hub-protocol-client';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
 import { asSentence, type Place, tellingOf } from 'hub-protocol-client/causes';
 import {
@@ -52,9 +53,9 @@ export const DOCTOR: Command = {
   summary: 'find out why a client does not reach its hub',
   usage: 'doctor IDENTITY [URL] [options]',
   help: `\
-Goes the way of a client to its hub, a step at a time: address, DNS, TCP, TLS,
-upgrade, HELLO, access key, protocol, password, and the key of the hub. It
-explains the first fault, and what to do. Exits with 0 if there is none.
+Goes the way of a client to its hub, a step at a time: address, keyring, DNS,
+TCP, TLS, upgrade, HELLO, access key, protocol, password, and the key of the
+hub. It explains what fails, and what to do. Exits with 0 if nothing does.
 
   hub-protocol doctor kiosk.json
   hub-protocol doctor kiosk.json --ask "What time is it?"
@@ -95,6 +96,7 @@ account and the topic; to greet the hub would end the session of the device.
 interface Subject {
   readonly identity: Identity;
   readonly keyring: Keyring | undefined;
+  readonly keyringPath: string;
   readonly protocol: Protocol | undefined;
   readonly allowPlaintext: boolean;
   readonly ca: string | undefined;
@@ -121,6 +123,7 @@ async function doctor(args: Arguments): Promise<Result> {
   const subject: Subject = {
     identity,
     keyring: hasKeyring ? readKeyringFile(keyringPath, identity.accessKey) : undefined,
+    keyringPath,
     protocol,
     allowPlaintext: args.flag('allow-plaintext'),
     ca: readAuthority(args.text('ca'), path),
@@ -215,7 +218,7 @@ class Steps {
 
   /** The first step that has not passed. */
   get #next(): Step {
-    return this.#all.find(({ state }) => state === 'not tried')!;
+    return this.#all.find(({ state, text }) => state === 'not tried' && text === undefined)!;
   }
 
   #find(name: string): Step {
@@ -251,6 +254,8 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   const { server, protocol, tls } = locate(subject);
   const { host, port, place } = server;
   steps.pass('address', `${place.scheme}://${place.at}`);
+  steps.plan('keyring');
+  tryKeyring(subject, steps);
   steps.plan('DNS', 'TCP', 'TLS');
   if (protocol === 'mqtt') steps.plan('broker', 'hub');
   else steps.plan(upgradeOf(protocol), 'greeting', 'access key', 'protocol', 'password', 'pin', 'session');
@@ -295,6 +300,24 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   const pass = (step: string, text: string): void => steps.pass(step, text);
   await converse({ identity, protocol, server, allowPlaintext, keyring, question, greeting, hide, pass });
   if (keyring?.staticKey.privateKey === undefined) steps.skip('session', withoutKeyring(subject));
+}
+
+/** Opens the keyring as a client does, which tries a write unless a hub is pinned in it. What fails stops no other step. */
+function tryKeyring({ identity: { accessKey }, keyring, keyringPath }: Subject, steps: Steps): void {
+  const path = keyring === undefined ? `${keyringPath}.doctor-${process.pid}` : keyringPath;
+  if (keyring !== undefined && statSync(path).uid !== process.getuid?.()) {
+    steps.skip('keyring', 'it belongs to another user: run this as that one');
+    return;
+  }
+  try {
+    new KeyringFile(path, accessKey);
+    steps.pass('keyring', keyring === undefined ? 'a client can store one here' : 'a client can use it');
+  } catch (error) {
+    if (!isLocalError(error)) throw error;
+    steps.fail(new Fault(error.code, asSentence(error.message), { step: 'keyring' }), true);
+  } finally {
+    if (keyring === undefined && existsSync(path)) rmSync(path);
+  }
 }
 
 async function secureAndVerified(socket: Socket, server: Server): Promise<Duplex> {
