@@ -55,6 +55,8 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
     '1.5"a"',
     '+1.5',
     '.5',
+    '[-.5]',
+    '[-e1.5]',
     '1.5 2',
   ],
   'a number in place of a key': ['{1.5:2}', '{1.5 \t\r\n:2}', '{"a":1.5 }', '{"a":1.5:2}'],
