@@ -66,7 +66,7 @@ export const NETWORKS: Axis<Network> = {
   'plain network': {},
   '600 ms there and back': { line: [0.3, 0] },
   'every tenth packet lost': { line: [0.02, 0.1] },
-  'dead IPv6, 320 ms': { line: [0.16, 0], addresses: ['fd00:dead::1', NEAR] },
+  'dead IPv6, 320 ms': { line: [0.16, 0], addresses: [NEAR, '2001:db8::1'] },
   'IPv6 only': { isOnly6: true, addresses: ['fd00:9::1'] },
   'slow DNS': { dns: 3 },
   'a proxy that idles out': { addresses: ['10.9.0.3'] },
