@@ -6,8 +6,8 @@ import { crypto } from './targets/crypto.ts';
 import { edges } from './targets/edges.ts';
 import { identities } from './targets/identities.ts';
 import { keyrings } from './targets/keyrings.ts';
+import { link } from './targets/link.ts';
 import { outsiders } from './targets/outsiders.ts';
-import { link, policy } from './targets/policy.ts';
 import { requests } from './targets/requests.ts';
 import { sessions } from './targets/sessions.ts';
 import { frames, messages, texts } from './targets/texts.ts';
@@ -32,7 +32,6 @@ export const TARGETS: { readonly [name: string]: Target } = {
   binary: { run: binary, cases: 40 },
   identities: { run: identities, cases: 3 },
   requests: { run: requests, cases: 8 },
-  policy: { run: policy, cases: 130 },
   link: { run: link, cases: 2 },
   keyrings: { run: keyrings, cases: 3 },
 };
