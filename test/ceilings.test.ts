@@ -31,7 +31,7 @@ const LINES: { readonly [room: string]: number } = {
   client: 7_930,
   cli: 4_450,
   test: 61_870,
-  evidence: 17_480,
+  evidence: 17_340,
   judge: 7_860,
   vectors: 7_370,
   tools: 4_380,

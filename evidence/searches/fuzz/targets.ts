@@ -4,7 +4,6 @@ import { binary } from './targets/binary.ts';
 import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';
 import { edges } from './targets/edges.ts';
-import { identities } from './targets/identities.ts';
 import { keyrings } from './targets/keyrings.ts';
 import { link } from './targets/link.ts';
 import { outsiders } from './targets/outsiders.ts';
@@ -30,7 +29,6 @@ export const TARGETS: { readonly [name: string]: Target } = {
   frames: { run: frames, cases: 200 },
   messages: { run: messages, cases: 40 },
   binary: { run: binary, cases: 40 },
-  identities: { run: identities, cases: 3 },
   requests: { run: requests, cases: 8 },
   link: { run: link, cases: 2 },
   keyrings: { run: keyrings, cases: 3 },
