@@ -29,7 +29,7 @@ const written = (file: string): string => read(file).replace(/<!-- (?:measured|d
 const LINES: { readonly [room: string]: number } = {
   src: 18_660,
   client: 7_930,
-  cli: 4_450,
+  cli: 4_480,
   test: 61_870,
   evidence: 17_340,
   judge: 7_860,

@@ -13,7 +13,7 @@ import {
   socketOptions,
 } from 'hub-protocol-client/causes';
 import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
-import { generate, type Packet, parser } from 'mqtt-packet';
+import { generate, type IConnackPacket, type Packet, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocket } from 'ws';
 
 /** What is wrong, as a sentence that says what to do. */
@@ -169,22 +169,42 @@ function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<numbe
 /** The most that is read of a broker, in bytes. */
 const MOST_OF_BROKER = 512 * 1024;
 
+/** So brokers refuse a version that they do not know, as far as they say it. */
+const VERSION_REFUSED = ['CONNACK_1', 'CONNACK_132', 'ECONNRESET', undefined];
+
+/** What a broker of MQTT 5 allows; an older one does not tell it. */
+export type BrokerLimits = IConnackPacket['properties'];
+
 /**
  * Logs on to a broker, subscribes to the client's topic, and leaves. The hub does not notice.
- * @param socket - verified
+ * @param open - a verified socket; a broker that does not speak MQTT 5 gets a second one, with 3.1.1
  * @throws Fault if the broker refuses the account or the topic
  */
 export async function logOn(
+  open: () => Promise<Duplex>,
+  identity: Identity,
+  server: Server,
+): Promise<BrokerLimits> {
+  try {
+    return await logOnWith(5, await open(), identity, server);
+  } catch (error) {
+    if (!(error instanceof Fault) || !VERSION_REFUSED.includes(error.platformCode)) throw error;
+    return logOnWith(4, await open(), identity, server);
+  }
+}
+
+async function logOnWith(
+  protocolVersion: 4 | 5,
   socket: Duplex,
   identity: Identity,
   server: Server,
-  protocolVersion: 4 | 5 = 4,
-): Promise<void> {
+): Promise<BrokerLimits> {
   const { username, password, qos } = identity.mqtt!;
   const account = { username, password: Buffer.from(password) };
   const { subscribe: topic } = deriveTopics(identity.mqtt!);
-  await within<void>(server, SILENT, (done, fail) => {
+  const limits = await within<BrokerLimits>(server, SILENT, (done, fail) => {
     let received = 0;
+    let allowed: BrokerLimits;
     const refuse = (kind: string, code: number): void =>
       fail(faultOf({ cause: 'broker-refused', platformCode: `${kind}_${code}` }, server));
     const isNone = (): void => fail(faultOf({ cause: 'not-a-hub' }, server));
@@ -193,13 +213,15 @@ export async function logOn(
     packets.on('error', isNone);
     packets.on('packet', (packet) => {
       if (packet.cmd === 'connack') {
-        const code = packet.returnCode ?? packet.reasonCode!;
+        const isOld = protocolVersion === 5 && packet.length === 2; // of 3.1.1, whatever version was asked for
+        const code = isOld ? 1 : (packet.returnCode ?? packet.reasonCode!);
+        if (protocolVersion === 5) allowed = packet.properties ?? {};
         if (code !== 0) refuse('CONNACK', code);
         else write({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] });
       } else if (packet.cmd === 'suback') {
         const granted = packet.granted[0] as number;
         if (granted >= 0x80) refuse('SUBACK', granted);
-        else done(undefined);
+        else done(allowed);
       } else if (packet.cmd === 'connect') isNone();
     });
     socket.on('data', (part: Buffer) => {
@@ -214,6 +236,7 @@ export async function logOn(
     return () => socket.destroy();
   });
   socket.end(generate({ cmd: 'disconnect' }, { protocolVersion }));
+  return limits;
 }
 
 /** A broker's MQTT over WebSocket. */

@@ -22,6 +22,7 @@ import {
   storePsk,
   updateKeyring,
 } from 'hub-protocol-judge/internals';
+import { generate, type Packet } from 'mqtt-packet';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
@@ -628,13 +629,15 @@ test('examines a broker, and leaves the hub behind it alone', async () => {
   const { code, stdout } = await doctor(mqtt(await broker(), topic), ...TRUSTING);
   assert.is(code, 0, stdout);
   assert.match(stdout, /^ok {5}broker {6}it accepts the account/m);
+  assert.match(stdout, /^ok {5}limits {6}a broker of MQTT 3\.1\.1 does not tell them/m);
   assert.match(stdout, /^- {6}hub .*would end the session of the device/m);
 });
 
 test('logs on to a broker with the account, subscribes as the identity says, and takes leave', async () => {
   let sent = '';
-  const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 2)];
   const port = await tcp((socket) => {
+    const answers = [Uint8Array.of(0x20, 2, 0, 0), Uint8Array.of(0x90, 3, 0, 1, 2)];
+    sent = ''; // with 3.1.1, after a broker that does not know MQTT 5
     socket.on('data', (part) => {
       sent += part.toString('latin1');
       const answer = answers.shift();
@@ -654,6 +657,32 @@ test('logs on to a broker with the account, subscribes as the identity says, and
   ];
   assert.is(sent, connect! + subscribe! + disconnect!);
 });
+
+for (const [what, properties, text] of [
+  [
+    'packets of 1000 bytes',
+    { maximumPacketSize: 1000 },
+    /^The broker takes packets of at most 1000 bytes, and/,
+  ],
+  ['packets of 70 kB', { maximumPacketSize: 70_000 }, /^packets of at most 70000 bytes$/],
+  [
+    'no QoS and nothing retained',
+    { maximumQoS: 0, retainAvailable: false },
+    /^QoS of at most 0, nothing retained$/,
+  ],
+] as const) {
+  test(`says that a broker allows ${what}`, async () => {
+    const answer = (packet: Packet): Buffer => generate(packet, { protocolVersion: 5 });
+    const answers = [
+      answer({ cmd: 'connack', reasonCode: 0, sessionPresent: false, properties }),
+      answer({ cmd: 'suback', messageId: 1, granted: [0] }),
+    ];
+    const port = await tcp((socket) => socket.on('data', () => socket.write(answers.shift() ?? '')));
+    const { steps, fault } = found(await doctor(mqtt(`mqtt://127.0.0.1:${port}`), PLAIN, '--json'));
+    assert.is(fault?.step, 'maximumPacketSize' in properties && what.includes('1000') ? 'limits' : undefined);
+    assert.match(steps.find(({ step }) => step === 'limits')!.text!, text);
+  });
+}
 
 test('examines a broker over WebSocket', async () => {
   const { port } = new URL(await broker());

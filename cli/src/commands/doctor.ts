@@ -1,6 +1,5 @@
 /** `doctor`: goes the way of a client to its hub, a step at a time, and explains the first fault. */
 import { existsSync, rmSync, statSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { KeyringFile } from 'hub-protocol-client';
@@ -28,6 +27,7 @@ import {
 } from '../files.ts';
 import { hiding, hidingInJson } from '../hidden.ts';
 import {
+  type BrokerLimits,
   Fault,
   logOn,
   openSocket,
@@ -46,6 +46,7 @@ type Protocol = (typeof PROTOCOLS)[number];
 const PROGRAM = 'hub-protocol';
 const WIDTH = 80; // characters
 const MOST = 8; // addresses of a host
+const LONGEST_PACKET = 66_000; // bytes: a frame of 65,000 and its topic
 const LONGEST_WAIT = 86_400; // seconds; timers of Node take no more than 25 days
 
 export const DOCTOR: Command = {
@@ -238,7 +239,7 @@ class Steps {
     const failed = step === undefined ? this.#next : this.#find(step);
     const text = message.replace('(ca)', '(--ca)');
     Object.assign(failed, { state: 'fault', text, code, platform_code: platformCode });
-    if (step === 'answer' || isLocal) return;
+    if (step === 'answer' || step === 'limits' || isLocal) return;
     const of = platformCode === undefined ? {} : { platformCode };
     const { tell, who } = tellingOf(
       { name: code === 'other' ? 'Error' : 'RemoteError', message, code, ...of },
@@ -257,7 +258,7 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   steps.plan('keyring');
   tryKeyring(subject, steps);
   steps.plan('DNS', 'TCP', 'TLS');
-  if (protocol === 'mqtt') steps.plan('broker', 'hub');
+  if (protocol === 'mqtt') steps.plan('broker', 'limits', 'hub');
   else steps.plan(upgradeOf(protocol), 'greeting', 'access key', 'protocol', 'password', 'pin', 'session');
   if (question !== undefined) steps.plan('answer');
 
@@ -279,19 +280,15 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   if (protocol === 'mqtt') {
     const isWebSocket = place.scheme.startsWith('ws');
     if (isWebSocket) socket.destroy();
-    try {
-      await logOn(isWebSocket ? overWebSocket(server) : stream, identity, server);
-    } catch (error) {
-      if (!(error instanceof Fault) || error.platformCode !== 'CONNACK_1') throw error;
-      const again = isWebSocket ? overWebSocket(server) : await openSocket(server); // for a broker of MQTT 5 only
-      await logOn(
-        tls && again instanceof Socket ? await secureAndVerified(again, server) : again,
-        identity,
-        server,
-        5,
-      );
-    }
+    let opened = isWebSocket ? undefined : stream;
+    const open = async (): Promise<Duplex> => {
+      const given = opened ?? (isWebSocket ? overWebSocket(server) : await openAgain(server, tls));
+      opened = undefined;
+      return given;
+    };
+    const limits = await logOn(open, identity, server);
     steps.pass('broker', 'it accepts the account, and its subscription to the client’s topic');
+    steps.pass('limits', limitsText(limits));
     steps.skip('hub', 'to greet it over MQTT would end the session of the device');
     return;
   }
@@ -320,10 +317,26 @@ function tryKeyring({ identity: { accessKey }, keyring, keyringPath }: Subject, 
   }
 }
 
-async function secureAndVerified(socket: Socket, server: Server): Promise<Duplex> {
+async function openAgain(server: Server, tls: boolean): Promise<Duplex> {
+  const socket = await openSocket(server);
+  if (!tls) return socket;
   const secured = await secure(socket, server);
   await verify(secured, server);
   return secured;
+}
+
+/** @throws Fault if a client's longest frame is longer than the broker allows */
+function limitsText(limits: BrokerLimits): string {
+  if (limits === undefined) return 'a broker of MQTT 3.1.1 does not tell them';
+  const { maximumPacketSize: size = Infinity, maximumQoS: qos = 2, retainAvailable = true } = limits;
+  if (size < LONGEST_PACKET)
+    throw new Fault(
+      'broker-refused',
+      `The broker takes packets of at most ${size} bytes, and refuses longer messages. Ask its operator to allow packets of 66 kB.`,
+      { step: 'limits' },
+    );
+  const found = [size < Infinity && `packets of at most ${size} bytes`, qos < 2 && `QoS of at most ${qos}`];
+  return [...found, !retainAvailable && 'nothing retained'].filter(Boolean).join(', ') || 'none';
 }
 
 /** Where the client connects. */
