@@ -239,7 +239,7 @@ class Steps {
     const failed = step === undefined ? this.#next : this.#find(step);
     const text = message.replace('(ca)', '(--ca)');
     Object.assign(failed, { state: 'fault', text, code, platform_code: platformCode });
-    if (isLocal || ['address', 'limits', 'answer'].includes(failed.step)) return; // a client says nothing of them
+    if (isLocal || ['address', 'limits', 'answer'].includes(failed.step)) return;
     const of = platformCode === undefined ? {} : { platformCode };
     const { tell, who } = tellingOf(
       { name: code === 'other' ? 'Error' : 'RemoteError', message, code, ...of },
