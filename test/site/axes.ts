@@ -310,6 +310,7 @@ export function cannotMeet(one: string, other: string): string | undefined {
   )
     return 'nothing is stored before the server has answered';
   if (has(is('Bun', 'Deno')) && has(is('Jest', 'Vitest'))) return 'the test runner is a program for Node.js';
+  if (has(is('Node.js 20')) && has(is('Vitest'))) return 'Vitest 5 needs Node.js 22';
   if (has(is('Deno')) && has(is('one executable')))
     return '`deno compile` downloads a part of Deno from outside of a package registry';
   return undefined;
