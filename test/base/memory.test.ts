@@ -11,6 +11,7 @@ import { readyShell } from '../link/shell.ts';
 import { create } from '../noise/handshakes.ts';
 import { Pair } from '../world/pair.ts';
 import { raisesLocal } from '../world/raises.ts';
+import { replacing } from '../world/replacing.ts';
 
 /** What engines throw. The test for QuickJS-ng, in test/engines/full-heap.ts, makes them throw it. */
 const internal = Object.assign(new Error('out of memory'), { name: 'InternalError' });
@@ -207,6 +208,12 @@ const CALLS: [what: string, prepare: () => { session?: { readonly state: string 
     ],
   ];
 
+/** JSON is read by the engine, and by the library's own code. */
+const READERS: (<Result>(call: () => Result) => Result)[] = [
+  (call) => call(),
+  (call) => replacing(JSON, { parse: raise(new SyntaxError('no')) }, call),
+];
+
 for (const [what, prepare] of CALLS) {
   test(`${what} fails for good wherever memory ends`, () => {
     let reached = 0;
@@ -217,18 +224,23 @@ for (const [what, prepare] of CALLS) {
         .map((event) => `${event?.type} ${event?.error?.code}`)
         .join();
     const expected = shown(prepare().call());
-    for (const [owner, name] of ALLOCATING) {
+    const cases = READERS.flatMap((reader) =>
+      ALLOCATING.map((allocating) => [reader, ...allocating] as const),
+    );
+    for (const [reader, owner, name] of cases) {
       for (let n = 1; n < 500; n++) {
         const { session, call } = prepare();
         let failure: unknown;
         let result: unknown;
-        const wasReached = failing(owner, name, n, () => {
-          try {
-            result = call();
-          } catch (error) {
-            failure = error;
-          }
-        });
+        const wasReached = reader(() =>
+          failing(owner, name, n, () => {
+            try {
+              result = call();
+            } catch (error) {
+              failure = error;
+            }
+          }),
+        );
         if (!wasReached) break;
         reached++;
         if (failure === undefined) {
