@@ -117,6 +117,7 @@ test('sendJson() refuses values that JSON cannot represent, and changes nothing'
   cyclic.a = cyclic;
   const values: [unknown, 'not-json' | 'unsafe-number' | 'lone-surrogate' | 'json-depth'][] = [
     [undefined, 'not-json'],
+    ['{', 'not-json'], // a string is JSON already
     [Symbol('a'), 'not-json'],
     [7n, 'not-json'],
     [() => 1, 'not-json'],
