@@ -213,15 +213,16 @@ function draw(seen: readonly Seen[]): void {
       .trim()
       .replace(/\|/g, '\\|')
       .replace(/\b\d{4}-\d\d-\d\d\b/g, '2010-01-01');
-  const rows = axes.flatMap((axis, i) =>
-    axis.map((value) => {
-      const own = seen.filter((_, at) => cells[at]![i] === value);
-      const says = [NETWORKS, FRONTS, BROKERS, DISKS].some((all) => all[value]?.says !== undefined);
-      const connected = own.filter(({ what }) => what.startsWith('connected'));
-      const what = says
-        ? own[0]!.what
-        : (own.find(({ what }) => what.startsWith('connected; then'))?.what ?? 'connected');
-      return [AXES[i]!, value, String(says ? own.length : connected.length), shown(what)];
+  const rows = AXES.flatMap((name, i) =>
+    Object.entries<{ readonly says?: RegExp; readonly saysNext?: RegExp }>(
+      AXES_OF_VALUES[i] ?? Object.fromEntries(axes[i]!.map((kind) => [kind, {}])),
+    ).map(([value, { says, saysNext }]) => {
+      const own = seen.filter(
+        ({ what }, at) => cells[at]![i] === value && (says || what.startsWith('connected')),
+      );
+      const what =
+        says || saysNext ? (own.find(({ what }) => says?.test(what)) ?? own[0])?.what : 'connected';
+      return [name, value, String(own.length), shown(what ?? 'not met')];
     }),
   );
   writeMeasured('docs/evidence/site.md', {
