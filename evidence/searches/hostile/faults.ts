@@ -56,11 +56,6 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
     'dialAt = now;',
   ]),
   fault('page', 'the timer of the pings outlives its socket', [PAGE, 'clearInterval(pings);', '']),
-  fault('page', 'a hub that does not read is kept', [
-    PAGE,
-    'socket.bufferedAmount >= waited + written)',
-    'socket.bufferedAmount > 1e9)',
-  ]),
   fault('MQTT', 'the timer of the pings outlives its connection', [
     MQTT,
     'clearInterval(pings);\n        if (',
