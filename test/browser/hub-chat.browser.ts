@@ -129,7 +129,7 @@ test('a page that a code opens trusts no hub but that of the code, though it kno
   const query = `?act=refused&plaintext=${await codeFor('misled', crypto.x25519.publicKey(randomBytes(32)))}`;
   const { lines, status } = (await runPage(SCRIPTS, query)) as { [what: string]: string };
   assert.equal(lines, []);
-  assert.match(status!, /key/);
+  assert.match(status!, /does not recognise its hub/);
   assert.is(clients.get('misled')!.clientKey, undefined);
 });
 
