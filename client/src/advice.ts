@@ -44,7 +44,7 @@ const TOLD: { readonly [code in ErrorCode | 'ANOTHER_TAB' | 'CONNECT_SRC']?: Sai
   timeout: ['operator', `The hub does not answer. ${LASTS}`],
   'protocol-version': ['operator', `This program and the hub do not fit together. ${CALL}`],
   'certificate-refused': ['operator', `This device cannot verify the hub. ${CALL}`],
-  'broker-refused': REFUSED,
+  'broker-refused': NO_CONNECTION, // the account, the topic, a message, or just now
   'access-refused': REFUSED,
   'negotiation-refused': REFUSED,
   'client-key-refused': REFUSED,
