@@ -68,8 +68,9 @@ hub. It explains what fails, and what to do. Exits with 0 if nothing does.
 It changes no keyring, and trusts no key. With the keyring of the client it goes
 on until the hub has accepted the client's key. Without one it stops before the
 hub learns a key, so the hub pins none. A hub that allows one connection for
-each access key may close the device's. Over MQTT it looks at the broker, the
-account and the topic; to greet the hub would end the session of the device.
+each access key may close the device's. Over MQTT it looks at the broker, its
+limits, the account and the topic; to greet the hub would end the session of
+the device.
 `,
   options: {
     ask: { type: 'string', argument: 'TEXT', help: 'ask the hub this at the end; needs the keyring' },
@@ -302,7 +303,8 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
 /** Opens the keyring as a client does, which tries a write unless a hub is pinned in it. What fails stops no other step. */
 function tryKeyring({ identity: { accessKey }, keyring, keyringPath }: Subject, steps: Steps): void {
   const path = keyring === undefined ? `${keyringPath}.doctor-${process.pid}` : keyringPath;
-  if (keyring !== undefined && statSync(path).uid !== process.getuid?.()) {
+  const user = process.getuid?.(); // Windows has none
+  if (keyring !== undefined && user !== undefined && statSync(path).uid !== user) {
     steps.skip('keyring', 'it belongs to another user: run this as that one');
     return;
   }
