@@ -9,6 +9,7 @@ import {
   causeOfOpening,
   type Finding,
   type Place,
+  refusesVersion,
   sentenceOfCause,
   socketOptions,
 } from 'hub-protocol-client/causes';
@@ -169,9 +170,6 @@ function timeOf(tls: TLSSocket, { host, place, timeout }: Server): Promise<numbe
 /** The most that is read of a broker, in bytes. */
 const MOST_OF_BROKER = 512 * 1024;
 
-/** So brokers refuse a version that they do not know, as far as they say it. */
-const VERSION_REFUSED = ['CONNACK_1', 'CONNACK_132', 'ECONNRESET', undefined];
-
 /** What a broker of MQTT 5 allows; an older one does not tell it. */
 export type BrokerLimits = IConnackPacket['properties'];
 
@@ -188,7 +186,7 @@ export async function logOn(
   try {
     return await logOnWith(5, await open(), identity, server);
   } catch (error) {
-    if (!(error instanceof Fault) || !VERSION_REFUSED.includes(error.platformCode)) throw error;
+    if (!(error instanceof Fault) || !refusesVersion(error)) throw error;
     return logOnWith(4, await open(), identity, server);
   }
 }

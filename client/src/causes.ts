@@ -102,6 +102,11 @@ export function causeOfSilence(isConnected: boolean): Finding {
   return { cause: isConnected ? 'not-a-hub' : 'not-reachable', platformCode: 'ETIMEDOUT' };
 }
 
+/** Whether a broker may have refused the version of MQTT: some only hang up at one that they do not know. */
+export function refusesVersion({ platformCode }: Pick<Finding, 'platformCode'>): boolean {
+  return ['CONNACK_1', 'CONNACK_132', 'ECONNRESET', undefined].includes(platformCode);
+}
+
 /** How long to wait for the other side to answer, in milliseconds: less than the deadline for its HELLO, which says less. */
 export function openingTimeout(deadlines: { readonly 'awaiting-hello'?: number | undefined } = {}): number {
   return Math.ceil((2 / 3) * (deadlines['awaiting-hello'] ?? 30_000));

@@ -1,9 +1,12 @@
 /**
- * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with `mqtt`. It has one connection to a broker, and a HubSession for
+ * `hub-protocol-client/hub/mqtt`: a hub over MQTT for Node.js, with MQTT.js. It has one connection to a broker, and a HubSession for
  * each client that sends HELLO.
  */
-import mqtt, { type MqttClient } from 'mqtt';
+import { brokerEndpoint, RemoteError } from 'hub-protocol';
+import { ErrorWithReasonCode, type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
+import { Broker, type Limits, UNKNOWN_REASON } from './broker.ts';
+import { sentenceOfCause } from './causes.ts';
 import {
   callerOf,
   type HubConnection,
@@ -14,6 +17,7 @@ import {
 } from './hub-connection.ts';
 import { limitPackets } from './limit-packets.ts';
 import { ANY, FUNCTION, readAuthority, readKinds, required, TEXT, TIME } from './read-options.ts';
+import { routeTo } from './sockets.ts';
 
 /** The options of a hub over MQTT. */
 export interface MqttHubOptions extends ServedOptions {
@@ -34,7 +38,7 @@ export interface MqttHubOptions extends ServedOptions {
   idle?: number | undefined;
   /** The pause before the hub connects again to a broker that it has lost, in milliseconds (default 1000). */
   reconnectAfter?: number | undefined;
-  /** Called when the broker is lost, or cannot be reached again (default: none). */
+  /** Called with the reason, if there is one, when the broker is lost, or cannot be reached again (default: none). */
   onLost?: ((error: Error | undefined) => void) | undefined;
 }
 
@@ -81,14 +85,21 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const given = readKinds(options, 'options', OPTIONS);
   const shared = share(given);
   const { broker, base, nodeId, idle = 300_000, reconnectAfter = 1000, onLost } = given;
-  const { url, ca: authority, ...account } = broker;
+  const { url: endpoint, ca: authority, ...account } = broker;
   const ca = readAuthority(authority, 'broker.ca');
+  const { url } = brokerEndpoint({ endpoint }, { allowPlaintext: true });
+  const route = routeTo(url, { socket: { ca } }, ANSWER_TIMEOUT, 'broker');
+  const dialled = new Broker(url, route, {
+    ...account,
+    clientId: `hub-${nodeId}`,
+    connectTimeout: ANSWER_TIMEOUT,
+  });
   const peers = new Map<string, Peer>();
   const connections = new Set<HubConnection>();
   /** Who has sent HELLO, and is being looked up. */
   const lookups = new Map<string, symbol>();
   let connection: MqttClient;
-  let publish: (topic: string, data: string | Uint8Array) => void;
+  let publish: (topic: string, data: string | Uint8Array, refused: () => void) => void;
   let again: NodeJS.Timeout | undefined;
   let isStopped = false;
 
@@ -115,7 +126,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     };
     served = ServedConnection.of(caller, shared, {
       unsent: () => 0,
-      write: (data) => publish(`${base}/${accessKey}/out`, data),
+      write: (data) => publish(`${base}/${accessKey}/out`, data, end),
       close: end,
       cut: end,
     });
@@ -133,38 +144,59 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     clearTimeout(peer.idle);
     peer.connection.closed();
   };
+  const told = (platformCode: string): RemoteError =>
+    new RemoteError(
+      'broker-refused',
+      sentenceOfCause({ cause: 'broker-refused', platformCode }, route.place),
+    );
   // When the connection to the broker is lost, all sessions are lost with it, and no message may be sent again: so it is not `mqtt`
   // that connects again.
   const open = async (): Promise<void> => {
-    const settings = {
-      ...account,
-      ...(ca !== undefined && { ca }),
-      clientId: `hub-${nodeId}`,
-      reconnectPeriod: 0,
-      connectTimeout: ANSWER_TIMEOUT,
-    };
-    connection = await mqtt.connectAsync(url, settings, false); // false: it rejects if the broker hangs up before CONNACK
-    limitPackets(connection, shared.budget.packet, { isShared: true });
-    connection.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
+    const limits = await new Promise<Limits>((resolve, reject) => {
+      dialled.dial({
+        isPatient: true,
+        begun: (begun) => limitPackets(begun, shared.budget.packet, { isShared: true }),
+        opened(opened, limits) {
+          connection = opened;
+          resolve(limits);
+        },
+        failed: (_, error) => reject(error),
+      });
+    });
     const { stream } = connection;
     // What a broker does not acknowledge stays, also after the end of the connection for which it was.
     const held = shared.account.open(undefined, { unsent: () => held.total, end: () => stream.destroy() });
-    publish = (topic, data) => {
+    publish = (topic, data, refused) => {
       if (stream.destroyed) return; // MQTT.js would keep it for another connection
-      const payload = typeof data === 'string' ? data : Buffer.from(data);
+      const payload = Buffer.from(data as Uint8Array);
+      const refuse = (platformCode: string): void => {
+        shared.reports.fault(told(platformCode));
+        refused(); // no session outlives the loss of a message
+      };
+      if (!limits.takes(topic, payload)) return void setImmediate(refuse, 'DISCONNECT_149');
       const cost = COPIES * costOf(payload.length);
       held.add('unsent', cost);
-      connection.publish(topic, payload, { qos: 1 }, () => held.add('unsent', -cost));
+      connection.publish(topic, payload, { qos: limits.levelOf(1) }, (error) => {
+        held.add('unsent', -cost);
+        if (error instanceof ErrorWithReasonCode) refuse(`PUBACK_${error.code}`);
+      });
     };
+    let why: Error | undefined;
     connection.on('close', () => shared.account.close(held));
-    connection.on('error', () => stream.destroy()); // MQTT.js would read on after what is not MQTT; `close` follows
+    connection.on('disconnect', ({ reasonCode }) => {
+      why = told(`DISCONNECT_${reasonCode}`);
+    });
+    connection.on('error', (error) => {
+      if (UNKNOWN_REASON.test(error.message)) dialled.stepDown(); // or each long message would end all sessions
+      stream.destroy(); // MQTT.js would read on after what is not MQTT; `close` follows
+    });
     connection.on('message', (topic, payload, { retain }) => {
       if (retain) return; // a retained message belongs to no session
       const [accessKey, kind] = topic.slice(base.length + 1).split('/') as [string, string];
       if (kind === 'in') receive(accessKey, payload);
       else if (payload.toString() === 'offline') forget(accessKey);
     });
-    connection.on('close', () => lost());
+    connection.on('close', () => lost(why));
     if (isStopped) connection.end(true);
     const subscribed = connection.subscribeAsync([`${base}/+/in`, `${base}/+/status`], { qos: 1 });
     let late: NodeJS.Timeout | undefined;

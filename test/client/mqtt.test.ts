@@ -6,6 +6,7 @@ import { parseIdentity } from 'hub-protocol';
 import { randomBytes } from 'hub-protocol/node';
 import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import { type Client, connect, type NodeOptions } from 'hub-protocol-client/mqtt';
+import { generate, parser } from 'mqtt-packet';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocketServer } from 'ws';
@@ -294,6 +295,97 @@ test('a hub does not start at a broker that hangs up before CONNACK', async () =
   const url = await broker(() => {}, { hangsUp: () => true });
   assert.instance(await soon(serve(url).catch((error) => error)), Error);
 });
+
+const FIVE = { protocolVersion: 5 };
+
+for (const [what, properties, answer, faults, lost, versions] of [
+  [
+    'takes no packet as long as its message',
+    { maximumPacketSize: 50 },
+    undefined,
+    [/because of its length \(DISCONNECT 149\)/],
+    [],
+    [5],
+  ],
+  [
+    'refuses its message',
+    {},
+    (messageId: number) => generate({ cmd: 'puback', messageId, reasonCode: 135 }, FIVE),
+    [/refuses the topic of this client \(PUBACK 135\)/],
+    [],
+    [5],
+  ],
+  [
+    'sends it away',
+    {},
+    () => generate({ cmd: 'disconnect', reasonCode: 137 }, FIVE),
+    [],
+    [/accepts no client at the moment \(DISCONNECT 137\)/],
+    [5, 5],
+  ],
+  [
+    'answers what MQTT 5 does not have',
+    {},
+    (messageId: number) => Buffer.of(0x40, 3, messageId >> 8, messageId, 149),
+    [],
+    [/undefined/],
+    [5, 4],
+  ],
+] as const) {
+  test(`a hub whose broker ${what} ends what that concerns, and says why`, async () => {
+    const [told, toldLost, asked]: [unknown[], unknown[], number[]] = [[], [], []];
+    const server = createServer((socket) => {
+      sockets.push(socket);
+      const packets = parser().on('packet', (packet) => {
+        if (packet.cmd === 'connect') {
+          asked.push(packet.protocolVersion!);
+          const isNew = packet.protocolVersion === 5;
+          socket.write(
+            isNew
+              ? generate({ cmd: 'connack', reasonCode: 0, sessionPresent: false, properties }, FIVE)
+              : ACCEPTED,
+          );
+        } else if (packet.cmd === 'subscribe') {
+          socket.write(
+            generate(
+              { cmd: 'suback', messageId: packet.messageId!, granted: [1, 1] },
+              { protocolVersion: asked.at(-1)! },
+            ),
+          );
+          const hello = {
+            cmd: 'publish',
+            topic: 'hivemind/kiosk-7/in',
+            payload: TEXT,
+            qos: 0,
+            dup: false,
+            retain: false,
+          } as const;
+          if (asked.length === 1) socket.write(generate(hello, FIVE));
+        } else if (packet.cmd === 'publish' && answer) {
+          socket.write(answer(packet.messageId!));
+          if (what === 'sends it away') socket.end();
+        }
+      });
+      socket.on('error', () => {}).on('data', (data) => packets.parse(data));
+    });
+    servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const hub = await serve(`mqtt://127.0.0.1:${port}`, {
+      clients: new Map([['kiosk-7', { psk: randomBytes(32) }]]),
+      reconnectAfter: 1,
+      onFault: (error) => told.push(error),
+      onLost: (error) => toldLost.push(error),
+    });
+    await until(
+      () => told.length >= faults.length && asked.length === versions.length && hub.connections.size === 0,
+    );
+    assert.equal([asked, told.length > 0, toldLost.length], [versions, faults.length > 0, lost.length]);
+    for (const [i, pattern] of [...faults, ...lost].entries())
+      assert.match(String([...told, ...toldLost][i]), pattern);
+    await soon(hub.stop());
+  });
+}
 
 test('a hub connects again until the broker no longer hangs up before CONNACK', async () => {
   let [lost, subscribed] = [0, 0];

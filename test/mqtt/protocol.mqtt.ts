@@ -57,6 +57,12 @@ for (const qos of [0, 2]) {
   });
 }
 
+test('a hub hears from a broker of MQTT 5 why it is not admitted', async () => {
+  const broker = { url: `mqtts://localhost:${PORT}`, ca: TLS.ca, username: 'hub', password: 'wrong' };
+  const error = await startHub([], { broker }).catch((reason) => reason);
+  assert.is(error.code, 135); // 3.1.1 has 5 for it
+});
+
 test('the broker keeps a client from the topics of another', async () => {
   const [kiosk, other] = [new Kiosk(), new Kiosk()];
   await startHub([kiosk.name, other.name]);

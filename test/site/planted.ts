@@ -17,7 +17,7 @@ export const PLANTED: readonly Planted[] = [
   ['permissions that nobody looks at', 'atomic-file', 'throw new NotPrivate();', '{}', /exFAT, everybody/],
   ['TLS alerts that are not read', 'causes', '/ alert number (\\d{1,3})/', '/(nothing)/', /HAProxy, (?:strict|client)/],
   ['a login that is not seen', 'ws', "headers['www-authenticate'] === undefined", 'true', /nginx, a login/],
-  ['a will that a broker has to accept', 'mqtt', 'if (will?.retain && ', 'if (false && ', /no retain/],
-  ['a level of QoS that a broker has to accept', 'mqtt', 'Math.min(wanted, limits.qos)', 'wanted', /QoS 0 only/],
+  ['a will that a broker has to accept', 'broker', 'if (will?.retain && ', 'if (false && ', /no retain/],
+  ['a level of QoS that a broker has to accept', 'broker', 'Math.min(qos, maximumQoS)', 'qos', /QoS 0 only/],
   ['a reason that is not known', 'mqtt', 'UNKNOWN_REASON.test(error.message)', 'false', /20 kB/],
 ];

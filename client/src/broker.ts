@@ -1,0 +1,140 @@
+/** How clients and hubs reach a broker: with MQTT 5, which gives reasons and limits, or else with 3.1.1. */
+import mqtt, { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, MqttClient } from 'mqtt';
+import { causeOfOpening, type Finding, refusesVersion } from './causes.ts';
+import type { Route } from './sockets.ts';
+
+/** What is asked of a broker: first all, then what brokers with limits accept. */
+type Terms = Pick<IClientOptions, 'will'> & { readonly protocolVersion: 4 | 5 };
+
+/** Retain, and the level of QoS, are not supported (MQTT 5, section 3.2.2.2). */
+const WILL_REFUSED = ['CONNACK_154', 'CONNACK_155'];
+/** mosquitto refuses a message that is too long by a reason that MQTT has for connections only. */
+export const UNKNOWN_REASON: RegExp = /^Invalid pub(?:ack|rec) reason code/;
+/** The most bytes of a PUBLISH besides its topic and payload. */
+const HEAD = 16;
+
+/** What a broker takes. One of 3.1.1 does not tell it. */
+export interface Limits {
+  readonly retain: boolean;
+  levelOf(qos: number): 0 | 1 | 2;
+  takes(topic: string, payload: Uint8Array): boolean;
+}
+
+function limitsOf({
+  retainAvailable = true,
+  maximumQoS = 2,
+  maximumPacketSize = Infinity,
+}: IConnackPacket['properties'] = {}): Limits {
+  return {
+    retain: retainAvailable,
+    levelOf: (qos) => Math.min(qos, maximumQoS) as 0 | 1 | 2,
+    takes: (topic, { length }) => length + topic.length + HEAD <= maximumPacketSize,
+  };
+}
+
+interface Dialled {
+  /** Called with each connection that is begun. */
+  begun(broker: MqttClient): void;
+  /** The broker has accepted one of them. */
+  opened(broker: MqttClient, limits: Limits): void;
+  failed(finding: Finding, error: Error): void;
+  /** Whether there is time for another attempt after one that was not answered. */
+  readonly isPatient?: boolean;
+}
+
+export class Broker {
+  readonly #begin: (terms: Terms) => MqttClient;
+  readonly #isWebSocket: boolean;
+  readonly #all: Terms;
+  /** As last accepted. */
+  #terms: Terms;
+
+  constructor(url: string, { dial, place, ...route }: Route, { will, wsOptions, ...given }: IClientOptions) {
+    this.#isWebSocket = place.scheme.startsWith('ws');
+    this.#all = { protocolVersion: 5, ...(will && { will }) };
+    this.#terms = this.#all;
+    const { agent, headers } = route;
+    const options: IClientOptions = {
+      ...given,
+      clean: true, // no session can use messages for an earlier one
+      reconnectPeriod: 0, // a new connection is a new session
+      wsOptions: { ...route.options, agent, headers, ...wsOptions } as object,
+    };
+    // MQTT.js passes not all options to a socket.
+    this.#begin = (terms) =>
+      this.#isWebSocket
+        ? mqtt.connect(url, { ...options, ...terms })
+        : new MqttClient(() => dial(), { ...options, ...terms });
+  }
+
+  /** From now on asks for less: something is wrong with what was accepted. */
+  stepDown(): void {
+    this.#terms = { ...this.#all, protocolVersion: 4 };
+  }
+
+  /**
+   * Opens a connection on the terms that were last accepted, or else on lesser ones.
+   * @returns what gives that up
+   */
+  dial({ begun, opened, failed, isPatient = false }: Dialled): () => void {
+    let isOver = false;
+    const attempt = (terms: Terms): MqttClient => {
+      const broker = this.#begin(terms);
+      let isConnected = this.#isWebSocket; // whether more than a socket has failed
+      let isSettled = false;
+      const fail = (error: Error, finding = findingOf(error, isConnected)): void => {
+        if (isSettled) return;
+        isSettled = true;
+        broker.end(true);
+        const isSilent = isConnected && finding.platformCode === 'ETIMEDOUT';
+        const next = isConnected && !isOver ? lesser(terms, finding, isPatient && isSilent) : undefined;
+        if (next !== undefined) current = attempt(next);
+        else {
+          if (isSilent) this.stepDown();
+          failed(finding, error);
+        }
+      };
+      begun(broker);
+      broker.handleMessage = (_, done) => setImmediate(done); // one message, then whatever else waits in the event loop
+      broker.stream.once('connect', () => {
+        isConnected = true;
+      });
+      broker.stream.prependListener('error', (error) => fail(error)); // MQTT.js passes on only some of them
+      broker.on('error', (error) => fail(error));
+      broker.once('close', () =>
+        fail(new Error('the broker hung up'), { cause: 'not-reachable', platformCode: 'ECONNRESET' }),
+      );
+      broker.on('packetreceive', ({ cmd, length }) => {
+        // A broker of 3.1.1 that takes any version for its own.
+        if (cmd === 'connack' && length === 2 && terms.protocolVersion === 5)
+          fail(new ErrorWithReasonCode('the broker speaks MQTT 3.1.1', 1));
+      });
+      broker.once('connect', ({ properties }) => {
+        if (isSettled) return;
+        isSettled = true;
+        this.#terms = terms;
+        opened(broker, limitsOf(properties));
+      });
+      return broker;
+    };
+    let current = attempt(this.#terms);
+    return () => {
+      isOver = true;
+      current.end(true);
+    };
+  }
+}
+
+/** What to ask of a broker that has refused more; `undefined` if it would refuse that, too. */
+function lesser({ protocolVersion, will }: Terms, finding: Finding, isSilent: boolean): Terms | undefined {
+  if (protocolVersion !== 5 || finding.cause === 'certificate-refused') return undefined;
+  if (will?.retain && WILL_REFUSED.includes(finding.platformCode!))
+    return { protocolVersion, will: { ...will, qos: 0, retain: false } };
+  return isSilent || refusesVersion(finding) ? { protocolVersion: 4, will } : undefined;
+}
+
+/** Why a broker has refused CONNECT, or could not be reached. */
+function findingOf(error: Error, isConnected: boolean): Finding {
+  if (!(error instanceof ErrorWithReasonCode)) return causeOfOpening(error, isConnected);
+  return { cause: 'broker-refused', platformCode: `CONNACK_${error.code}` };
+}
