@@ -15,9 +15,9 @@ import { writeMeasured } from '../../tools/measured.ts';
 
 /** What a change may not exceed without a reason that is worth the flash of every device, in bytes when gzipped. */
 const CEILINGS: { readonly [name: string]: number } = {
-  'hub-protocol.js': 17_300,
+  'hub-protocol.js': 17_305,
   'hub-protocol.core.js': 8_180,
-  'hub-protocol.link.js': 21_590,
+  'hub-protocol.link.js': 21_600,
   'hub-protocol.identity.js': 9_582,
   'hub-protocol.requests.js': 8_730,
   'hub-protocol.binary.js': 4_880,

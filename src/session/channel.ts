@@ -8,7 +8,6 @@ import { type Bytes, isBytes, utf8ToBytes } from '../bytes.ts';
 import { LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
 import { Guard } from '../guard.ts';
-import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE, TAG_LENGTH } from '../limits.ts';
 import type { Handshake, SessionKeys } from '../noise/handshake.ts';
 import type { Pattern } from '../noise/patterns.ts';
@@ -80,7 +79,6 @@ export class Channel<State extends string, Event extends { readonly type: string
     this.state = initial;
     this.transitions = transitions;
     this.side = side;
-    hideFields(this);
   }
 
   /** As {@link ClientSession.receive}. */

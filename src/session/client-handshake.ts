@@ -97,7 +97,6 @@ export class ClientHandshake implements Side<ClientState> {
     this.channel = new Channel(plan.options, 'awaiting-hello', CLIENT_TRANSITIONS, this);
     this.plan = plan;
     this.isFresh = keyring.staticKeyIsFresh;
-    hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = crypto.ownKey(keyring.staticKey, 'keyring.staticKey');
       this.ephemeralKey = newEphemeral(crypto, plan.options.randomBytes, this.staticKey);

@@ -28,7 +28,6 @@ import type { CheckedCrypto, CheckedKeyPair } from '../crypto/checked.ts';
 import type { RandomBytes } from '../crypto/crypto.ts';
 import { type LocalError, RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
-import { hideFields } from '../hide-fields.ts';
 import { MAX_NOISE_MESSAGE } from '../limits.ts';
 import { failureOf } from '../memory.ts';
 import { Handshake } from '../noise/handshake.ts';
@@ -89,7 +88,6 @@ export class HubHandshake implements Side<HubState> {
     this.suites = plan.suites;
     this.greeting = plan.greeting;
     this.boundPrologue = plan.boundPrologue;
-    hideFields(this); // before there are keys, since it may throw for lack of memory
     try {
       this.staticKey = this.crypto.ownKey(plan.staticKey, 'staticKey');
       if (this.staticKey.isAsynchronous) {

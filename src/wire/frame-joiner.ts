@@ -3,7 +3,6 @@ import { assertSize } from '../arguments.ts';
 import { type Bytes, bytesToUtf8, EMPTY, wipe } from '../bytes.ts';
 import type { RemoteError } from '../errors.ts';
 import * as errors from '../errors-table.ts';
-import { hideFields } from '../hide-fields.ts';
 import { MAX_MESSAGE } from '../limits.ts';
 import type { JsonObject } from './json.ts';
 import { MARKER_FINAL, MARKER_FIRST_JSON, MARKER_JSON, MARKER_MIDDLE, type MessageKind } from './markers.ts';
@@ -78,7 +77,6 @@ export class FrameJoiner {
   constructor(maxMessage: number | undefined, readBinary?: ReadBinary) {
     this.maxMessage = assertSize(maxMessage, 'maxMessage', MAX_MESSAGE);
     this.readBinary = readBinary;
-    hideFields(this);
   }
 
   /** As {@link Reassembler.push}. */

@@ -4,7 +4,6 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { RemoteCode } from '../../src/errors.ts';
 import type { Reassembled } from '../../src/wire/frame-joiner.ts';
-import { FrameJoiner } from '../../src/wire/frame-joiner.ts';
 import { splitMessage } from '../../src/wire/markers.ts';
 import { Reassembler } from '../../src/wire/reassembler.ts';
 import { bothWays } from '../world/both-ways.ts';
@@ -251,10 +250,6 @@ test('refuses a limit that is not a number of bytes, or above 32 MiB', () => {
 
 test('has no field that enumerates', () => {
   assert.equal(Object.keys(new Reassembler()), []);
-});
-
-test('the joiner of an engine without a decoder hides its fields, too', () => {
-  assert.equal(Object.keys(new FrameJoiner(undefined)), []);
 });
 
 test.run();
