@@ -81,9 +81,10 @@ export function connectByWebSocket(
     const end = (closing?: { code: number; reason: string }): void =>
       connection.closed(isOpen ? closing : { cause: 'not-reachable', platformCode });
     let platformCode: string | undefined;
-    /** Only the page itself hears what its policy has blocked, before the connection fails. */
-    const heard = ({ effectiveDirective }: SecurityPolicyViolationEvent): void => {
-      if (effectiveDirective === 'connect-src' && !isOpen) platformCode = 'CONNECT_SRC';
+    /** Only the page itself hears what its policy has blocked, before the connection fails, and what it would block. */
+    const heard = ({ effectiveDirective, disposition, blockedURI }: SecurityPolicyViolationEvent): void => {
+      if (effectiveDirective !== 'connect-src' || disposition !== 'enforce' || isOpen) return;
+      if (blockedURI.startsWith(place.scheme)) platformCode = 'CONNECT_SRC';
     };
     globalThis.document?.addEventListener?.('securitypolicyviolation', heard);
     const socket = new WebSocket(authorized);

@@ -25,9 +25,24 @@ async function failureOf(
 
 const WORKER = '../../client/dist/derive-worker-in-browser.js';
 
-test('a page whose policy does not allow the hub reports the end of the connection', async () => {
-  const { type, code } = await failureOf(['failing-page.js', WORKER], "default-src 'self'");
+test('a page whose policy does not allow the hub names the policy', async () => {
+  const { type, code, advice } = await failureOf(['failing-page.js', WORKER], "default-src 'self'");
   assert.equal([type, code], ['close', 'not-reachable']);
+  assert.match(
+    advice,
+    /^The Content-Security-Policy of this page forbids .* Add ws:\/\/localhost:\d+ to its connect-src\.$/,
+  );
+});
+
+test('a page whose policy forbids something else does not name the policy', async () => {
+  const policy = "default-src 'self'; connect-src 'self' ws://localhost:1";
+  const { code, advice } = (await runPage(
+    ['failing-page.js', WORKER],
+    `?hub=${encodeURIComponent('ws://localhost:1')}`,
+    { policy },
+  )) as unknown as { code?: string; advice: string };
+  assert.is(code, 'not-reachable');
+  assert.not.match(advice, 'Policy');
 });
 
 test('a page whose hub is off names what may be wrong, since a browser hides it', async () => {
