@@ -46,7 +46,8 @@ export function readFile(path: string, what: string): Uint8Array {
 
 /** Says why the system refused a file, without quoting anything but the error code. */
 export function reasonOf(error: unknown): string {
-  if (error instanceof NotPrivate) return 'its file system lets others read every file. Choose another';
+  if (error instanceof NotPrivate)
+    return 'its file system lets others read every file. Choose another, or mount it for this user only (umask=077)';
   const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
   const reasons: { readonly [code: string]: string } = {
     ENOENT: 'there is no such file. Is the path right?',

@@ -1,5 +1,4 @@
 /** Writes files that only their owner can read, either completely or not at all. */
-import type { Dirent } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 
 // Imports would take longer: for them, Node.js reads all that a module exports, and so loads fs/promises and WebCrypto.
@@ -93,21 +92,15 @@ export function makePrivate(path: string): void {
 
 /** Removes drafts of `replaceFile` that killed programs left behind, since they contain secrets. */
 export function removeDrafts(path: string): void {
-  for (const entry of entriesOf(dirname(path))) {
-    const { name } = entry;
-    const folder = join(dirname(path), name);
-    if (!entry.isDirectory() || !isDraftOf(path, name)) continue;
-    const left = leftIn(folder, (held) => held === name);
-    if (left !== undefined) removeDraft(folder, left);
-  }
-}
-
-/** What is in a folder; nothing if it cannot be listed, which is not needed to read a file in it. */
-function entriesOf(folder: string): Dirent[] {
   try {
-    return fs.readdirSync(folder, { withFileTypes: true });
+    for (const entry of fs.readdirSync(dirname(path), { withFileTypes: true })) {
+      const folder = join(dirname(path), entry.name);
+      if (!entry.isDirectory() || !isDraftOf(path, entry.name)) continue;
+      const left = leftIn(folder, (held) => held === entry.name);
+      if (left !== undefined) removeDraft(folder, left);
+    }
   } catch {
-    return [];
+    // That cannot be done here, as on a read-only disk, and is not needed to read the file.
   }
 }
 
@@ -211,12 +204,14 @@ function codeOf(error: unknown): string | undefined {
 
 /** Writes a new file. When this returns, it is on the disk. */
 function writeDraft(draft: string, text: string): void {
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
-  const file = fs.openSync(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_SYNC } = fs.constants;
+  const isRestricted = process.permission !== undefined; // Node.js then has no fsync
+  const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | (isRestricted ? O_SYNC : 0);
+  const file = fs.openSync(draft, flags, 0o600);
   try {
     if (HAS_MODES && (fs.fstatSync(file).mode & OTHERS) !== 0) throw new NotPrivate();
     writeAll(file, Buffer.from(text));
-    fs.fsyncSync(file);
+    if (!isRestricted) fs.fsyncSync(file);
   } finally {
     fs.closeSync(file);
   }

@@ -91,36 +91,29 @@ export class KeyringFile implements KeyringStore {
 
 type Code = 'keyring-not-readable' | 'keyring-not-writable';
 
-const NOT_ITS_OWNER = 'this user has no right to that. Change the owner of the folder and of what is in it';
-
-const FAILING = 'the disk fails. Copy what is on it, and replace it';
+const NOT_ITS_OWNER =
+  process.platform === 'win32'
+    ? 'this user has no right to that, or another program has the file open. Change its permissions, or end that program'
+    : 'this user has no right to that. Change the owner of the folder and of what is in it';
 
 /** What is wrong with the place of a keyring, and what to do, by the code of the system. */
-const FAULTS: { readonly [code in Code]: { readonly [systemCode: string]: string } } = {
-  'keyring-not-readable': {
-    ENOENT: 'the file is gone. Restore it from a copy',
-    EISDIR: 'its path is that of a folder. Name a file in it',
-    EACCES: NOT_ITS_OWNER,
-    EPERM: NOT_ITS_OWNER,
-    ELOOP: 'its symbolic links lead in a circle. Name the file itself',
-    ESTALE: 'the network share was lost. Mount it again',
-    EIO: FAILING,
-  },
-  'keyring-not-writable': {
-    ENOENT: 'its folder does not exist. Make it, or pass the whole path: ~ stands for no folder here',
-    ENOTDIR: 'a part of its path is a file, not a folder. Pass another path',
-    EACCES: NOT_ITS_OWNER,
-    EPERM: NOT_ITS_OWNER,
-    EROFS: 'its disk is read-only. Choose a place on another disk',
-    EBUSY: 'its file is mounted, so it cannot be replaced. Mount its folder instead',
-    ENOSPC: 'the disk is full. Make room on it',
-    EDQUOT: 'the quota of this user is used up. Make room, or ask for more',
-    ENAMETOOLONG: 'its name is too long: a few characters are added to it. Choose a shorter one',
-    EMFILE: 'this program has too many open files. Raise their limit (ulimit -n), or close some',
-    ELOOP: 'its symbolic links lead in a circle. Name the file itself',
-    ESTALE: 'the network share was lost. Mount it again',
-    EIO: FAILING,
-  },
+const FAULTS: { readonly [systemCode: string]: string } = {
+  ENOENT: 'its folder does not exist. Make it, or pass the whole path: ~ stands for no folder here',
+  EISDIR: 'its path is that of a folder. Name a file in it',
+  ENOTDIR: 'a part of its path is a file, not a folder. Pass another path',
+  EACCES: NOT_ITS_OWNER,
+  EPERM: NOT_ITS_OWNER,
+  ERR_ACCESS_DENIED: 'Node.js forbids it. Add its folder to --allow-fs-read and --allow-fs-write',
+  EROFS: 'its disk is read-only. Choose a place on another disk',
+  EBUSY:
+    'its file is mounted, or another program holds it, so it cannot be replaced. Mount its folder instead',
+  ENOSPC: 'the disk is full, or can hold no more files. Make room on it',
+  EDQUOT: 'the quota of this user is used up. Make room, or ask for more',
+  ENAMETOOLONG: 'its name is too long: a few characters are added to it. Choose a shorter one',
+  EMFILE: 'this program has too many open files. Raise their limit (ulimit -n), or close some',
+  ELOOP: 'its symbolic links lead in a circle. Name the file itself',
+  ESTALE: 'the network share was lost. Mount it again',
+  EIO: 'the disk fails. Copy what is on it, and replace it',
 };
 
 /** Reads or writes the file. Turns the errors of the system into those of the library. */
@@ -131,11 +124,16 @@ function trying<T>(code: Code, act: () => T): T {
     const cannot = `the keyring cannot be ${code === 'keyring-not-readable' ? 'read' : 'stored'}`;
     const { code: systemCode, message } = error as NodeJS.ErrnoException;
     if (error instanceof NotPrivate) {
-      const tell = `${cannot}: its file system lets others read every file. Choose a place on another one`;
+      const tell = `${cannot}: its file system lets others read every file. Choose a place on another one, or mount it for this user only (umask=077)`;
       throw new LocalError('keyring-not-private', tell, error);
     }
     if (systemCode === undefined) throw new LocalError(code, `${cannot}: ${message}`, error);
-    const fault = FAULTS[code][systemCode] ?? 'ask who looks after this machine';
-    throw new LocalError(code, `${cannot} (${systemCode}): ${fault}`, error);
+    const isGone = systemCode === 'ENOENT' && code === 'keyring-not-readable';
+    const fault = isGone ? 'the file is gone. Restore it from a copy' : FAULTS[systemCode];
+    throw new LocalError(
+      code,
+      `${cannot} (${systemCode}): ${fault ?? 'ask who looks after this machine'}`,
+      error,
+    );
   }
 }

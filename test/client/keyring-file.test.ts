@@ -540,6 +540,31 @@ for (const [what, others, sentence] of PLACES) {
   });
 }
 
+test('a draft that cannot be removed stops no client', () => {
+  const path = newPath();
+  complete(path);
+  mkdirSync(`${path}.draft-abcdef`);
+  writeFileSync(`${path}.draft-abcdef/keyring.json.draft-abcdef`, 'secret');
+  replacing({ rmSync: failing('EROFS') }, () =>
+    assert.is(new KeyringFile(path, ACCESS_KEY).load().pins.length, 1),
+  );
+});
+
+test('a keyring is stored by a program that Node.js restricts to a folder, and it says so elsewhere', () => {
+  const path = newPath();
+  const flag = process.allowedNodeEnvironmentFlags.has('--permission')
+    ? '--permission'
+    : '--experimental-permission';
+  const run = (keyring: string) =>
+    spawnSync(
+      process.execPath,
+      [flag, '--allow-fs-read=*', `--allow-fs-write=${join(path, '..')}/*`, WRITER, keyring, '2'],
+      { encoding: 'utf8' },
+    );
+  assert.is(run(path).stdout, '1\n2\n');
+  assert.match(run(newPath()).stderr, /\(ERR_ACCESS_DENIED\): Node\.js forbids it\. .*--allow-fs-write/);
+});
+
 test('a path that leads nowhere, or to a folder, is told in words', () => {
   const folder = join(newPath(), '..');
   const told = (path: string): string => {
