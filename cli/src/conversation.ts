@@ -265,7 +265,8 @@ const LATE: { readonly [step: string]: (time: string) => string } = {
   upgrade: (time) =>
     `Neither a WebSocket nor a HELLO ${time}. Is this a hub? Check the port. Some hubs stay silent if they find the password weak.`,
   HTTP: (time) => `No response of a hub ${time}. Check the port and the path.`,
-  protocol: (time) => `No HANDSHAKE ${time} after the HELLO: the hub does not speak protocol 3. Update it.`,
+  protocol: (time) =>
+    `No HANDSHAKE ${time} after the HELLO: most likely the hub does not speak protocol 3. Update it.`,
   password: (time) => `The hub did not answer the handshake ${time}. Look for the reason in the hub’s log.`,
   answer: (time) => `No answer ${time}. If the hub is slow, wait longer with --timeout.`,
 };

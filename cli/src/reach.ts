@@ -228,7 +228,7 @@ async function logOnWith(
       else packets.parse(part);
     });
     socket.on('error', fail);
-    socket.on('close', isNone);
+    socket.on('close', () => fail({ code: 'ECONNRESET' }));
     const id = clientId('hub-protocol-doctor', identity.accessKey);
     write({ cmd: 'connect', protocolVersion, clientId: id, clean: true, keepalive: 60, ...account });
     return () => socket.destroy();

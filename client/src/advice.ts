@@ -49,6 +49,7 @@ const TOLD: { readonly [code in ErrorCode | 'ANOTHER_TAB' | 'CONNECT_SRC']?: Sai
   'negotiation-refused': REFUSED,
   'client-key-refused': REFUSED,
   refused: REFUSED,
+  'out-of-memory': ['developer', `This program has run out of memory. ${CALL_DEVELOPER}`],
   'psk-differs': STRANGE,
   'hub-key-changed': STRANGE,
   'unknown-hub': STRANGE,
@@ -62,7 +63,7 @@ const OF_QUESTIONS =
 
 const telling = ([who, tell]: Said, advice: string): Telling => ({ tell, advice, who });
 
-const KK_FAILED = 'KKpsk0 failed. The next attempt, with XXpsk2, names the cause.';
+const KK_FAILED = 'KKpsk0 failed. The next attempt, with XXpsk2, works, or names the cause.';
 
 /** What is known without the message of an error, which does not name this client. */
 const ADVICE: { readonly [code in ErrorCode]?: (key: string) => string } = {
@@ -71,10 +72,11 @@ const ADVICE: { readonly [code in ErrorCode]?: (key: string) => string } = {
   'kk-refused': () => KK_FAILED,
   'kk-failed': () => KK_FAILED,
   refused: (key) =>
-    `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${key}.`,
+    `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, whether the hub knows this client by another key than ${key}, and whether it is full.`,
   'psk-differs': (key) =>
     `The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, ${key}.`,
-  'wrong-state': () => 'The client was still connecting, or an earlier question was still open.',
+  'wrong-state': () =>
+    'The client was still connecting, which takes longer at first contact, or an earlier question was still open. Let questions wait longer (option timeout).',
   dropped: () =>
     'The hub, the network or something in between ended the connection. If that happens while nothing is asked, lower the option pingEvery.',
 };
@@ -180,10 +182,10 @@ function adviceOfClosing({
   losses = 0,
 }: HubClosing): string {
   if (losses >= LOSSES) {
-    return 'The broker ends one connection after the other soon after it is ready. Another connection may use this access key, and a broker keeps only the latest: let each program and device have an identity of its own.';
+    return 'One connection to the broker after the other is lost soon after it is ready. Another connection may use this access key, and a broker keeps only the latest: let each program and device have an identity of its own. Otherwise check the network.';
   }
   if (point !== undefined && times >= 3) {
-    return `The hub has ended ${times} connections in a row before it said anything on them that is encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
+    return `The hub has ended ${times} connections in a row before it sent anything encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
   }
   if (code === 1006 && isSilent) {
     return 'The connection was lost before the hub said anything. Look into the log of the hub, and of a proxy in front of it. HiveMind’s hub must be hivemind-core 4.7 or later.';
@@ -237,16 +239,13 @@ export function tellingOfAnswer({
   return ownField<Telling>(REFUSALS, readRefusal(reply.rawEvent)?.code) ?? DENIED;
 }
 
-export const COMPLETE: { readonly [Field in keyof Telling]: undefined } = {
-  tell: undefined,
-  advice: undefined,
-  who: undefined,
-};
+export const COMPLETE = { tell: undefined, advice: undefined, who: undefined } as const;
 const TRUNCATED = telling(
   ['nobody', 'The answer is incomplete.'],
   'A client keeps 4 MiB, or less by maxMemory.',
 );
-const SLOW = 'Check whether the hub’s assistant is running, or slow (option requests.deadlines).';
+const SLOW =
+  'Check whether the hub’s assistant is running, or slow (option requests.deadlines), and the network.';
 const SLOWLY = 'in time. Ask again. If this goes on, tell the operator.';
 const PARTLY = telling(['operator', `The hub did not complete its answer ${SLOWLY}`], SLOW);
 const DENIED = telling(

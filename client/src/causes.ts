@@ -73,13 +73,19 @@ export function causeOf(error: unknown): Finding | undefined {
   const codes = [...errors.map((each) => Object(each).code), code, Object(cause).code].filter(
     (given) => typeof given === 'string' && CODE.test(given),
   ) as string[];
-  const alert = alertOf(`${message} ${Object(cause).message}`);
+  const text = `${message} ${Object(cause).message}`;
+  const alert = alertOf(text);
+  const [, reason] = /:SSL routines:\w*:([a-z ]+):/.exec(text) ?? []; // of OpenSSL, where Node.js says EPROTO
   const platformCode = alert
     ? `TLS_ALERT_${alert}`
-    : (TELLING.find((known) => codes.includes(known)) ?? codes[0]);
+    : reason
+      ? `ERR_SSL_${reason.toUpperCase().replace(/ /g, '_')}`
+      : (TELLING.find((known) => codes.includes(known)) ?? codes[0]);
   if (platformCode === undefined) return undefined;
   const known = CAUSES.find((each) => SENTENCES[each][platformCode] !== undefined);
-  return { cause: known ?? causeOfKind(platformCode), platformCode };
+  const ofKind = OF_CERTIFICATE.test(platformCode) ? 'certificate-refused' : 'not-reachable';
+  const kind = OF_ANOTHER_SERVER.test(platformCode) ? 'not-a-hub' : ofKind;
+  return { cause: known ?? kind, platformCode };
 }
 
 /**
@@ -94,6 +100,7 @@ export function causeOfOpening(error: unknown, isConnected: boolean): Finding {
   const isLate =
     [name, Object(cause).name].includes('TimeoutError') || /timed out|timeout/i.test(`${message}`);
   if (isLate) return causeOfSilence(isConnected);
+  if (name === 'NotCapable') return { cause: 'not-reachable', platformCode: 'EACCES' }; // of Deno
   return causeOf(error) ?? { cause: isConnected ? 'not-a-hub' : 'not-reachable' };
 }
 
@@ -121,11 +128,6 @@ export function socketOptions(timeout: number): { readonly autoSelectFamilyAttem
   return { autoSelectFamilyAttemptTimeout: Math.min(5000, Math.ceil(timeout / 4)) };
 }
 
-function causeOfKind(platformCode: string): Cause {
-  if (OF_ANOTHER_SERVER.test(platformCode)) return 'not-a-hub';
-  return OF_CERTIFICATE.test(platformCode) ? 'certificate-refused' : 'not-reachable';
-}
-
 /**
  * Reads the HTTP status of an upgrade that was refused.
  * @returns `undefined` if a hub may have answered: 401 and 403, if it does not admit the client, and 408, 429 and 5xx, if it has no time
@@ -143,6 +145,8 @@ type Sentence = (place: Place) => string;
 export const hasTls = ({ scheme }: Place): boolean => ['wss', 'https', 'mqtts', 'ssl'].includes(scheme);
 const today = (): string => new Date().toISOString().slice(0, 10);
 
+const FORBIDDEN: Sentence = ({ at }) =>
+  `This machine does not let the program connect to ${at}. Check its firewall and the program’s permissions.`;
 const NO_TLS: Sentence = ({ at }) =>
   `The server at ${at} most likely does not speak TLS. Check the port, and whether the address should use TLS.`;
 
@@ -150,7 +154,7 @@ const NO_TLS: Sentence = ({ at }) =>
 const NO_NAME: Sentence = ({ at, host }) =>
   `The server at ${at} refuses TLS: most likely it has no certificate for ${host}. ${/^\[|^[\d.]+$/.test(host) ? 'Use its name in the address, not the IP address.' : 'Check the name.'}`;
 const TOO_OLD: Sentence = ({ at }) =>
-  `The server at ${at} refuses TLS: most likely it has only old versions or ciphers, or no certificate. Ask its operator to update it.`;
+  `The server at ${at} does not speak TLS as this program does: most likely its versions, ciphers or keys are too old. Ask its operator to update it.`;
 
 const WANTS_CERTIFICATE: Sentence = ({ at }) =>
   `The server at ${at} wants a client certificate. Pass the one that its operator gives you (socket: cert, key), or ask to be admitted without.`;
@@ -179,63 +183,57 @@ const MOVED: Sentence = ({ at }) =>
 const WRONG_VERSION: Sentence = ({ at }) =>
   `The broker at ${at} accepts neither MQTT 5 nor 3.1.1. Update the broker, or let it accept one of them.`;
 
+function each(kind: string, sentence: Sentence, ...numbers: number[]): { [platformCode: string]: Sentence } {
+  return Object.fromEntries(numbers.map((number) => [`${kind}${number}`, sentence]));
+}
+
 /** By the reason of CONNACK, DISCONNECT, PUBACK and SUBACK in MQTT 5. */
 const REASONS: { readonly [reason: string]: Sentence } = {
   132: WRONG_VERSION,
   133: REFUSED_ID,
-  134: REFUSED_ACCOUNT,
   135: REFUSED_CLIENT,
-  136: BUSY,
-  137: BUSY,
   138: ({ at }) => `The broker at ${at} has banned this client. Ask its operator why.`,
-  140: REFUSED_ACCOUNT,
-  143: REFUSED_TOPIC,
-  144: REFUSED_TOPIC,
-  147: TOO_MUCH,
   149: TOO_LONG,
-  150: TOO_MUCH,
-  151: TOO_MUCH,
-  154: NO_WILL,
-  155: NO_WILL,
-  156: MOVED,
-  157: MOVED,
-  159: TOO_MUCH,
+  ...each('', REFUSED_ACCOUNT, 134, 140),
+  ...each('', BUSY, 136, 137),
+  ...each('', REFUSED_TOPIC, 143, 144),
+  ...each('', TOO_MUCH, 147, 150, 151, 159),
+  ...each('', NO_WILL, 154, 155),
+  ...each('', MOVED, 156, 157),
 };
-
-const alerts = (sentence: Sentence, ...numbers: number[]): { [platformCode: string]: Sentence } =>
-  Object.fromEntries(numbers.map((number) => [`TLS_ALERT_${number}`, sentence]));
 
 /** The sentences of single codes, by their causes. */
 export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: string]: Sentence } } = {
   'not-reachable': {
     ENOTFOUND: ({ host }) =>
-      `There is no host with the name ${host}. Check the name, and the DNS server of this network.`,
+      `The name ${host} was not found. Check the name, whether this machine is connected to the network, and the DNS server.`,
     EAI_AGAIN: ({ host }) =>
-      `The name ${host} cannot be resolved at the moment. Check whether this machine is connected to the network.`,
-    ECONNREFUSED: (place) =>
-      `Nothing listens at ${place.at}. Check the address and the port, and whether the ${place.partner} is running.`,
+      `The name ${host} cannot be resolved at the moment. Check whether this machine is connected to the network, and the DNS server.`,
+    ECONNREFUSED: ({ at, partner }) =>
+      `Nothing listens at ${at}, or a firewall refuses the connection. Check the address and the port, and whether the ${partner} is running.`,
     EHOSTUNREACH: ({ host }) =>
-      `The host ${host} cannot be reached. Check whether it is switched on and connected.`,
-    ENETUNREACH: ({ host }) => `This machine has no route to ${host}. Check its network connection.`,
+      `The host ${host} cannot be reached. Check whether it is switched on and connected, and whether a firewall blocks it.`,
+    ENETUNREACH: ({ host }) => `There is no route to ${host}. Check the network connection of this machine.`,
     ETIMEDOUT: ({ at, partner }) =>
       `Nothing answered at ${at} in time. Check whether the ${partner} is switched on, the address, and whether a firewall blocks it.`,
     ECONNRESET: (place) =>
       place.partner === 'broker'
         ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
         : hasTls(place)
-          ? `The server at ${place.at} ended the connection without an answer. Check the port, whether the hub is starting, and whether a firewall refuses this client.`
+          ? `The server at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, whether the hub is starting, and whether a firewall refuses this client.`
           : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:. A firewall, or a hub that is starting, may do so, too.`,
     EPIPE: ({ at }) =>
       `The server at ${at} ended the connection while it was made. Check the port, and whether it is starting.`,
     ENETDOWN: () => 'The network of this machine is down. Check its cable, Wi-Fi or modem.',
     EADDRNOTAVAIL: ({ host }) =>
-      `This machine has no address from which it could reach ${host}. Check its network, and the option localAddress if it is set.`,
+      `This machine has no address, or no free port, from which it could reach ${host}. Check its network, and the option localAddress if it is set.`,
     EAFNOSUPPORT: ({ host }) =>
       `This machine does not have the version of IP that the address of ${host} needs, such as IPv6.`,
     EMFILE: () =>
       'This program has too many open files or sockets (EMFILE). Raise their limit (ulimit -n), or close some.',
-    EACCES: ({ at }) =>
-      `This machine does not let the program connect to ${at}. Check its firewall and the program’s permissions.`,
+    EACCES: FORBIDDEN,
+    EPERM: FORBIDDEN,
+    ERR_ACCESS_DENIED: FORBIDDEN, // of Node.js with --permission
   },
   'certificate-refused': {
     CERT_HAS_EXPIRED: ({ at }) =>
@@ -254,15 +252,19 @@ export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: s
       `The certificate of ${at} does not name the host ${host}. Use a name that it contains, or have it issued again for this one. ${PORTAL}`,
     CERT_REVOKED: ({ at }) =>
       `The certificate of ${at} has been revoked. Do not connect until it has a new one.`,
+    UNSPECIFIED: ({ at }) =>
+      `The certificate of ${at} is not accepted: most likely its key, or that of its authority, is too short, or its signature too old. Ask the operator for another.`,
   },
   'not-a-hub': {
     EPROTO: NO_TLS,
     ERR_SSL_WRONG_VERSION_NUMBER: NO_TLS,
     ERR_SSL_PACKET_LENGTH_TOO_LONG: NO_TLS,
-    ...alerts(NO_NAME, 112, 80),
-    ...alerts(TOO_OLD, 70, 40, 71, 86),
-    ...alerts(WANTS_CERTIFICATE, 116),
-    ...alerts(REFUSES_CERTIFICATE, 42, 43, 44, 45, 46, 48, 49, 51),
+    ...each('TLS_ALERT_', NO_NAME, 112, 80),
+    ...each('TLS_ALERT_', TOO_OLD, 70, 71, 86),
+    TLS_ALERT_40: ({ at, host }) =>
+      `The server at ${at} refuses TLS: it wants a client certificate (socket: cert, key), has no certificate for ${host}, or has only old versions or ciphers. Ask its operator which.`,
+    ...each('TLS_ALERT_', WANTS_CERTIFICATE, 116),
+    ...each('TLS_ALERT_', REFUSES_CERTIFICATE, 42, 43, 44, 45, 46, 48, 49, 51),
     TLS_ALERT_120: ({ at }) =>
       `The server at ${at} offers no HTTP/1.1 (TLS alert 120). Ask its operator to allow it: neither WebSockets nor hubs use HTTP/2.`,
     WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ({ at }) =>
@@ -291,7 +293,7 @@ const OTHERS: { readonly [cause in Cause]: (place: Place, shown: string) => stri
   'certificate-refused': ({ at }, shown) =>
     `The certificate of ${at} cannot be verified${shown}. Give this code to its operator.`,
   'not-a-hub': (place, shown) =>
-    `The server at ${place.at} does not answer as a ${place.partner} does${shown}. Check the address and the port.`,
+    `The server at ${place.at} does not answer as a ${place.partner} does${shown}. Check the address, the port, and whether TLS is needed there.`,
   'broker-refused': ({ at }, shown) =>
     `The broker at ${at} refuses this client${shown}. Ask its operator to check the account and its rights.`,
 };
@@ -317,10 +319,12 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
     if (/^\d/.test(status!)) {
       return `${proxy} makes no connection to ${at} (HTTP ${status}). Ask its operator to allow it, or name the host in NO_PROXY if it can be reached without the proxy.`;
     }
-    return `${proxy} cannot be reached (${status}). Check the variable with the proxy, HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY if it can be reached without the proxy.`;
+    return `${proxy} cannot be reached (${platformCode!.slice(6)}). Check the variable with the proxy, HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY if it can be reached without the proxy.`;
   }
+  if (/^ERR_SSL_(?:UNSUPPORTED_PROTOCOL|UNSAFE_LEGACY|\w+_TOO_SMALL)/.test(platformCode ?? ''))
+    return TOO_OLD(place);
   if (kind === 'HPE') {
-    return `The server at ${at} does not speak HTTP (${platformCode}). Check the port, and whether the address should use TLS.`;
+    return `The server at ${at} does not speak HTTP (${platformCode}). Check the port${hasTls(place) ? '' : ', and whether the address should use TLS'}.`;
   }
   if (/^(?:CONNACK|SUBACK|PUBACK|DISCONNECT)$/.test(kind!)) {
     const sentence = SENTENCES['broker-refused'][platformCode!] ?? REASONS[status!];
@@ -331,17 +335,21 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
 }
 
 /** What HTTP servers in front of a hub answer. */
-function ofStatus(status: string, cause: Cause, { at, partner, scheme }: Place): string | undefined {
-  const [shown, isPolling] = [`(HTTP ${status})`, scheme.startsWith('http')];
+function ofStatus(status: string, cause: Cause, place: Place): string | undefined {
+  const { at, partner, scheme } = place;
+  const [shown, isPolling, isTls] = [`(HTTP ${status})`, scheme.startsWith('http'), hasTls(place)];
+  const tls = isTls
+    ? 'whether the server wants a client certificate (socket: cert, key)'
+    : 'whether the address should use TLS';
   if (status[0] === '3') {
-    return `The server at ${at} redirects to another address ${shown}. Enter the ${partner}’s own address${hasTls({ scheme } as Place) ? '' : ', with TLS if the server wants it'}. ${PORTAL}`;
+    return `The server at ${at} redirects to another address ${shown}. Enter the ${partner}’s own address${isTls ? '' : ', with TLS if the server wants it'}. ${PORTAL}`;
   }
   switch (status) {
     case '429':
       return `The server at ${at} has had too many connections from here ${shown}. Connecting again, later. If that does not help, ask its operator to raise the limit.`;
     case '502':
     case '504':
-      return `The server in front of the ${partner} at ${at} does not reach the ${partner} ${shown}. Check whether the ${partner} is running, and whether that server has its address right.`;
+      return `The server in front of the ${partner} at ${at} gets no answer from the ${partner} ${shown}. Check whether the ${partner} is running, and whether that server has its address right.`;
     case '503':
       return `The ${partner} at ${at}, or a server in front of it, accepts no connection at the moment ${shown}. It may be starting, or full. Connecting again.`;
     case '401':
@@ -354,8 +362,8 @@ function ofStatus(status: string, cause: Cause, { at, partner, scheme }: Place):
     case '400':
     case '426':
       return isPolling
-        ? `The server at ${at} rejected the request ${shown}. Check the port, and the proxy if there is one.`
-        : `The server at ${at} does not accept the WebSocket request ${shown}. Check the port, and whether a proxy in between lets WebSockets through: it must pass on the headers Upgrade and Connection over HTTP/1.1.`;
+        ? `The server at ${at} rejected the request ${shown}. Check the port, ${tls}, and the proxy if there is one.`
+        : `The server at ${at} does not accept the WebSocket request ${shown}. Check the port, ${tls}, and whether a proxy in between lets WebSockets through: it must pass on the headers Upgrade and Connection over HTTP/1.1.`;
   }
   if (cause !== 'not-reachable') return undefined;
   return `The server at ${at} cannot serve at the moment ${shown}. Check whether the ${partner} behind it is running.`;
@@ -371,8 +379,11 @@ export function sentenceOfCause({ cause, platformCode }: Finding, place: Place):
     special({ cause, platformCode }, place) ??
     SENTENCES[cause][platformCode ?? '']?.(place) ??
     OTHERS[cause](place, shown);
-  const { proxy } = place;
-  if (cause !== 'not-reachable' || proxy === undefined || proxy.isUsed) return sentence;
+  const { proxy, hasAgent } = place;
+  if (cause !== 'not-reachable') return sentence;
+  if (hasAgent)
+    return `${sentence} The connection leads through socket: { agent }: the fault may be its proxy’s.`;
+  if (proxy === undefined || proxy.isUsed) return sentence;
   return `${sentence} The environment names the proxy ${proxy.at}, which is used only with NODE_USE_ENV_PROXY=1.`;
 }
 

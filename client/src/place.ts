@@ -11,6 +11,8 @@ export interface Place {
   readonly partner: 'hub' | 'broker';
   /** The proxy that the environment names for it, and whether this program uses it. */
   readonly proxy?: { readonly at: string; readonly isUsed: boolean };
+  /** Whether the program has passed its own agent. */
+  readonly hasAgent?: boolean;
 }
 
 const PORTS: { readonly [scheme: string]: string } = {

@@ -74,10 +74,11 @@ export function routeTo(
         return new Later((done) => askAgent(used, { ...target, secureEndpoint: isTls }, done));
       return isTls ? tls.connect(target as object) : net.connect(target as NetConnectOpts);
     },
-    place:
-      proxy === undefined
-        ? place
-        : { ...place, proxy: { at: placeOf(proxy.url.href).at, isUsed: proxy.isUsed } },
+    place: {
+      ...place,
+      hasAgent: given !== undefined,
+      ...(proxy && { proxy: { at: placeOf(proxy.url.href).at, isUsed: proxy.isUsed } }),
+    },
   };
 }
 

@@ -52,7 +52,7 @@ export class Unheard {
   #once(advice: string | undefined): void {
     if (advice === undefined || this.#told?.has(advice)) return;
     this.told(advice);
-    warn(`${advice} The client tries again.`);
+    warn(advice.includes('Connecting again') ? advice : `${advice} The client tries again.`);
   }
 }
 

@@ -236,7 +236,7 @@ test('chat fails if a question was not answered', async () => {
     .trim()
     .split('\n');
   const cause =
-    'There is no connection to the hub. Connecting again. If this goes on, tell the operator. Nothing listens at 127.0.0.1. Check the address and the port, and whether the hub is running.';
+    'There is no connection to the hub. Connecting again. If this goes on, tell the operator. Nothing listens at 127.0.0.1, or a firewall refuses the connection. Check the address and the port, and whether the hub is running.';
   assert.equal([...new Set(lines)], [cause, 'connecting again in N s']);
   assert.is(lines.at(-1), cause); // of the question, which is told last
 });

@@ -391,7 +391,7 @@ const FAULTS: readonly (readonly [what: string, meets: string, args: Args])[] = 
   ],
   ['a server that is no broker', 'broker: not-a-hub', bareBroker((socket) => socket.end(NO_CONNACK))],
   ['a silent broker', 'broker: not-a-hub ETIMEDOUT', soon(bareBroker())],
-  ['a broker that hangs up', 'broker: not-a-hub', bareBroker((socket) => socket.end())],
+  ['a broker that hangs up', 'broker: not-reachable ECONNRESET', bareBroker((socket) => socket.end())],
   [
     'a silent server in place of a broker over WebSocket',
     'broker: not-a-hub ETIMEDOUT',
@@ -425,7 +425,7 @@ const SAID: { readonly [what: string]: string } = {
   'a server that refuses the upgrade': HTTP_401,
   'a hub over HTTPS that refuses': HTTP_401,
   'a proxy without its hub':
-    'The server in front of the hub at localhost does not reach the hub (HTTP 502). Check whether the hub is running, and whether that server has its address right.',
+    'The server in front of the hub at localhost gets no answer from the hub (HTTP 502). Check whether the hub is running, and whether that server has its address right.',
   'a silent server':
     'Neither a WebSocket nor a HELLO within 0.5 s. Is this a hub? Check the port. Some hubs stay silent if they find the password weak.',
   'a hub that hangs up after the upgrade':
@@ -439,7 +439,7 @@ const SAID: { readonly [what: string]: string } = {
   'a hub that leaves after message 1': ENDED,
   'an unknown access key': ACCESS_REFUSED,
   'a hub that never makes its offer':
-    'No HANDSHAKE within 0.5 s after the HELLO: the hub does not speak protocol 3. Update it.',
+    'No HANDSHAKE within 0.5 s after the HELLO: most likely the hub does not speak protocol 3. Update it.',
   'a hub of protocol 1':
     'The peer does not speak protocol 3: update it (HiveMind’s hub to hivemind-core 4.7 or later: pip install --upgrade --pre hivemind-core). This hub speaks versions 0 to 1.',
   'a hub of unknown suites':
@@ -715,7 +715,8 @@ test('asks for MQTT over WebSocket, and takes a server that does not speak it fo
   );
   assert.equal(asked, ['mqtt']);
   assert.equal([fault!.step, fault!.code], ['broker', 'not-a-hub']);
-  const text = 'The server at localhost does not answer as a broker does. Check the address and the port.';
+  const text =
+    'The server at localhost does not answer as a broker does. Check the address, the port, and whether TLS is needed there.';
   assert.is(general(fault!.text), text);
 });
 
@@ -1294,7 +1295,7 @@ test('says that a name cannot be resolved if DNS does not answer in time', async
     assert.equal(fault, {
       step: 'DNS',
       state: 'fault',
-      text: 'The name hub.example cannot be resolved at the moment. Check whether this machine is connected to the network.',
+      text: 'The name hub.example cannot be resolved at the moment. Check whether this machine is connected to the network, and the DNS server.',
       code: 'not-reachable',
       platform_code: 'EAI_AGAIN',
       ...TOLD,

@@ -284,13 +284,13 @@ test('a page that needs no PSK any more ends its worker', async () => {
 
 const known = createKeyring({ accessKey: 'kiosk-7', staticKey: randomBytes(32), crypto });
 const KEY = fingerprint(known.staticKey.publicKey!);
-const NOT_REACHED = 'KKpsk0 failed. The next attempt, with XXpsk2, names the cause.';
+const NOT_REACHED = 'KKpsk0 failed. The next attempt, with XXpsk2, works, or names the cause.';
 /** What only the operator of a hub can help with, in whole sentences. */
 const TO_THE_OPERATOR: { readonly [code: string]: string } = {
   'client-key-refused': `The connection was refused when this client had shown its key, ${KEY}. Most likely the hub knows this client by another key, or another device uses this access key: ask its operator, who can forget the other key (on HiveMind's hub: hivemind-core reset-noise-pin with the number of the client).`,
   'kk-refused': NOT_REACHED,
   'kk-failed': NOT_REACHED,
-  refused: `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, and whether the hub knows this client by another key than ${KEY}.`,
+  refused: `The connection was refused right after the handshake. Ask the hub’s operator whether the access key was revoked, whether the hub knows this client by another key than ${KEY}, and whether it is full.`,
   'psk-differs': `The hub’s answer does not fit the password: most likely the hub has another one for this client. Ask its operator, and name this client’s key, ${KEY}.`,
 };
 

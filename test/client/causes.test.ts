@@ -342,14 +342,28 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ...(['HTTP_301', 'HTTP_302', 'HTTP_303', 'HTTP_307', 'HTTP_308'] as const).map(
     (code) => ['not-a-hub', code, 'wss', /redirects to another address \(HTTP 30\d\)/] as const,
   ),
-  ['not-a-hub', 'HTTP_400', 'wss', /does not accept the WebSocket request \(HTTP 400\)/],
+  [
+    'not-a-hub',
+    'HTTP_400',
+    'wss',
+    /does not accept the WebSocket request \(HTTP 400\).*wants a client certificate/,
+  ],
+  ['not-a-hub', 'HTTP_400', 'ws', /HTTP 400.*whether the address should use TLS/],
   ['not-a-hub', 'HTTP_400', 'https', /rejected the request \(HTTP 400\)/],
   ['not-a-hub', 'HTTP_404', 'wss', /no hub under this address \(HTTP 404\)/],
   ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],
   ['not-a-hub', 'HTTP_426', 'wss', /does not accept the WebSocket request \(HTTP 426\)/],
   ['not-a-hub', 'HPE_INVALID_CONSTANT', 'wss', /does not speak HTTP \(HPE_INVALID_CONSTANT\)/],
   ['not-a-hub', 'EPROTO', 'mqtts', /most likely does not speak TLS/],
-  ['not-a-hub', 'TLS_ALERT_70', 'wss', /refuses TLS.*only old versions or ciphers, or no certificate/],
+  ['not-a-hub', 'TLS_ALERT_70', 'wss', /does not speak TLS as this program does.*too old/],
+  [
+    'not-a-hub',
+    'TLS_ALERT_40',
+    'wss',
+    /wants a client certificate.*has no certificate for HOST.*only old versions/,
+  ],
+  ['not-a-hub', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'wss', /does not speak TLS as this program does/],
+  ['not-a-hub', 'ERR_SSL_DH_KEY_TOO_SMALL', 'wss', /ciphers or keys are too old/],
   ['not-a-hub', 'TLS_ALERT_80', 'mqtts', /no certificate for HOST\. Check the name/],
   ['not-a-hub', 'TLS_ALERT_116', 'wss', /wants a client certificate/],
   ['not-a-hub', 'TLS_ALERT_48', 'wss', /does not accept the client certificate: none was sent, or/],
@@ -357,9 +371,19 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-a-hub', undefined, 'https', /answers requests, but not as a hub does/],
   ['not-a-hub', undefined, 'wss', /does not answer as a hub does\. Check the address/],
   ['not-a-hub', undefined, 'mqtt', /does not answer as a broker does/],
-  ['not-reachable', 'ECONNREFUSED', 'wss', /^Nothing listens at HOST:1\..*whether the hub is running/],
-  ['not-reachable', 'ECONNREFUSED', 'mqtt', /^Nothing listens at HOST:1\..*whether the broker is running/],
-  ['not-reachable', 'ECONNRESET', 'wss', /without an answer.*whether the hub is starting/],
+  [
+    'not-reachable',
+    'ECONNREFUSED',
+    'wss',
+    /^Nothing listens at HOST:1, or a firewall.*whether the hub is running/,
+  ],
+  [
+    'not-reachable',
+    'ECONNREFUSED',
+    'mqtt',
+    /^Nothing listens at HOST:1, or a firewall.*whether the broker is running/,
+  ],
+  ['not-reachable', 'ECONNRESET', 'wss', /without an answer.*whether it has TLS.*the hub is starting/],
   ['not-reachable', 'ECONNRESET', 'mqtt', /without an answer.*whether the broker allows a will/],
   ['not-reachable', 'ECONNRESET', 'https', /without an answer.*whether the hub is starting/],
   [
@@ -377,11 +401,13 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
     /The hub at HOST:1, or a server in front of it, accepts no connection at the moment \(HTTP 503\)\./,
   ],
   ['not-reachable', 'ETIMEDOUT', 'wss', /^Nothing answered at HOST:1 in time/],
-  ['not-reachable', 'ENOTFOUND', 'wss', /^There is no host with the name HOST\./],
+  ['not-reachable', 'ENOTFOUND', 'wss', /^The name HOST was not found\./],
   ['not-reachable', 'EAI_AGAIN', 'wss', /^The name HOST cannot be resolved at the moment/],
   ['not-reachable', 'EHOSTUNREACH', 'wss', /^The host HOST cannot be reached/],
-  ['not-reachable', 'ENETUNREACH', 'wss', /no route to HOST\./],
-  ['not-reachable', 'EACCES', 'wss', /does not let the program connect to HOST:1/],
+  ['not-reachable', 'ENETUNREACH', 'wss', /^There is no route to HOST\./],
+  ...(['EACCES', 'EPERM', 'ERR_ACCESS_DENIED'] as const).map(
+    (code) => ['not-reachable', code, 'wss', /does not let the program connect to HOST:1/] as const,
+  ),
   ['not-reachable', 'EOTHER', 'wss', /^No connection to HOST:1 can be made \(EOTHER\)/],
   ['not-reachable', undefined, 'wss', /the platform does not say why.*whether the hub is running/],
   ['certificate-refused', 'CERT_HAS_EXPIRED', 'wss', /has expired\..* which says \d{4}-\d\d-\d\d/],
@@ -393,6 +419,7 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['certificate-refused', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'wss', /or let the server send the whole chain/],
   ['certificate-refused', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'wss', /at the end of the certificate chain/],
   ['certificate-refused', 'CERT_UNTRUSTED', 'wss', /cannot be verified \(CERT_UNTRUSTED\)/],
+  ['certificate-refused', 'UNSPECIFIED', 'wss', /its key.*too short/],
   ['broker-refused', 'CONNACK_1', 'mqtt', /accepts neither MQTT 5 nor 3\.1\.1 \(CONNACK 1\)\./],
   ['broker-refused', 'CONNACK_2', 'mqtt', /refuses this client’s id/],
   ['broker-refused', 'CONNACK_3', 'mqtt', /accepts no client at the moment/],
@@ -419,7 +446,7 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-a-hub', 'HTTP_200', 'wss', /If this network has a login page/],
   ['not-a-hub', 'HTTP_407', 'wss', /A proxy in front of HOST:1 wants a login \(HTTP 407\)/],
   ['not-reachable', 'HTTP_429', 'wss', /too many connections from here/],
-  ['not-reachable', 'HTTP_504', 'wss', /does not reach the hub \(HTTP 504\)/],
+  ['not-reachable', 'HTTP_504', 'wss', /gets no answer from the hub \(HTTP 504\)/],
   ['not-reachable', 'EADDRNOTAVAIL', 'wss', /the option localAddress/],
   ['not-reachable', 'EMFILE', 'wss', /ulimit/],
   ['not-a-hub', 'TLS_ALERT_120', 'wss', /offers no HTTP\/1\.1/],
@@ -474,7 +501,11 @@ test('an alert of TLS is read as Node.js, Bun and Deno write it', () => {
     ['error:1000045c:SSL routines:OPENSSL_internal:TLSV1_ALERT_CERTIFICATE_REQUIRED', 'TLS_ALERT_116'],
     ['received fatal alert: UnrecognisedName', 'TLS_ALERT_112'],
     ['received fatal alert: Unheard', 'EPROTO'],
-    ['80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:1:', 'EPROTO'],
+    [
+      '80:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:x.c:1:',
+      'ERR_SSL_WRONG_VERSION_NUMBER',
+    ],
+    ['80:error:0A000102:SSL routines:x:unsupported protocol:x.c:1:', 'ERR_SSL_UNSUPPORTED_PROTOCOL'],
   ] as const)
     assert.is(causeOf({ code: 'EPROTO', message })?.platformCode, platformCode);
 });
@@ -526,6 +557,10 @@ test('no answer in time is no hub if something accepts connections there, and no
     [new Error('connect timed out'), silence, nothing],
     [new Error('no code'), { cause: 'not-a-hub' }, { cause: 'not-reachable' }],
     [new Error('not an Unexpected server response: 404'), { cause: 'not-a-hub' }, { cause: 'not-reachable' }],
+    [
+      Object.assign(new Error('Requires net access'), { name: 'NotCapable' }),
+      ...[1, 2].map(() => ({ cause: 'not-reachable', platformCode: 'EACCES' })),
+    ],
     [{ code: 'ENOTFOUND' }, ...[1, 2].map(() => ({ cause: 'not-reachable', platformCode: 'ENOTFOUND' }))],
   ] as const) {
     assert.equal(causeOfOpening(error, true), connected);
@@ -658,7 +693,9 @@ test('a client that starts before its hub reports it immediately, waits briefly,
   assert.is((await answer).reply.text, 'You said: Are you there?');
   assert.equal(
     [...new Set(tells)],
-    [`Nothing listens at localhost:${port}. Check the address and the port, and whether the hub is running.`],
+    [
+      `Nothing listens at localhost:${port}, or a firewall refuses the connection. Check the address and the port, and whether the hub is running.`,
+    ],
   );
   assert.ok(Math.max(...pauses) <= 2000, pauses.join());
 });

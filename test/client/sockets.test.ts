@@ -146,6 +146,16 @@ for (const entry of ENTRIES) {
       /The proxy at 127\.0\.0\.1:9 .*ECONNREFUSED/,
     );
   });
+
+  test(`${entry}: says that an agent’s proxy may be what cannot be reached`, async () => {
+    const hub = await start();
+    const agent = new https.Agent();
+    agent.createConnection = () => connectTcp(9, '127.0.0.1');
+    assert.match(
+      await outcome(entry, hub, { socket: { ca, agent } }),
+      /^not-reachable: Nothing listens .* leads through socket: \{ agent \}: the fault may be its proxy’s\.$/,
+    );
+  });
 }
 
 test('sends the headers of the option with each request of HTTP', async () => {

@@ -73,7 +73,7 @@ export const NETWORKS: Axis<Network> = {
   'no such name': {
     kind: NO_WAY,
     dns: 'no such name',
-    says: /no host with the name hub\.test.*Check the name/,
+    says: /name hub\.test was not found.*Check the name/,
   },
   'no DNS': {
     kind: NO_WAY,
@@ -156,7 +156,7 @@ export const FRONTS: Axis<Front> = {
     kind: ANSWER,
     says: /too many connections.*HTTP 429.*raise the limit/,
   }),
-  'Caddy, 502': caddy('1', { kind: ANSWER, says: /does not reach the hub \(HTTP 502\)/ }),
+  'Caddy, 502': caddy('1', { kind: ANSWER, says: /gets no answer from the hub \(HTTP 502\)/ }),
   HAProxy: haproxy(''),
   'HAProxy, strict SNI': haproxy('strict-sni', {
     kind: NO_TLS,
@@ -194,7 +194,7 @@ export const BROKERS: Axis<Broker> = {
   }),
   'mosquitto, renamed topics': mosquitto('mount_point kiosks/', {
     kind: REFUSES,
-    says: /hub does not answer through the broker.*Ask the hub’s operator/,
+    says: /hub does not answer through the broker.*topics are renamed/,
   }),
   'mosquitto, client certificates': mosquitto('require_certificate true', {
     kind: REFUSES,
@@ -220,7 +220,7 @@ export const DISKS: Axis<Disk> = {
   'exFAT, everybody’s': {
     kind: NO_PLACE,
     script: exfat('umask=0000'),
-    says: /lets others read.*another one/,
+    says: /lets others read.*another one.*umask=077/,
   },
   'read-only, pinned': {
     ...{ kind: UNNEEDED, isPinned: true },
