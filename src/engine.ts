@@ -5,7 +5,10 @@
  */
 
 // As they are used here: the core is compiled without the types of any host.
-declare const TextEncoder: new () => { encode(text: string): Uint8Array };
+declare const TextEncoder: new () => {
+  encode(text: string): Uint8Array;
+  encodeInto?(text: string, bytes: Uint8Array): { readonly read: number };
+};
 declare const TextDecoder: new (
   label: 'utf-8',
   options: { fatal: true; ignoreBOM: true },
@@ -15,6 +18,8 @@ declare const TextDecoder: new (
 export interface EngineCodec {
   /** Encodes a string. A lone surrogate becomes U+FFFD. */
   encode(text: string): Uint8Array;
+  /** Encodes a string of ASCII into as many bytes. Returns whether it has: not for other strings, nor in an early engine. */
+  encodeAscii(text: string, bytes: Uint8Array): boolean;
   /** Decodes UTF-8 (RFC 3629), a byte order mark included. Throws for anything else. */
   decode(bytes: Uint8Array): string;
 }
@@ -28,13 +33,19 @@ export interface Engine {
 function codecOf(): EngineCodec {
   const encoder = new TextEncoder();
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  return { encode: (text) => encoder.encode(text), decode: (bytes) => decoder.decode(bytes) };
+  return {
+    encode: (text) => encoder.encode(text),
+    encodeAscii: (text, bytes) => encoder.encodeInto?.(text, bytes).read === text.length,
+    decode: (bytes) => decoder.decode(bytes),
+  };
 }
 
 /** U+FEFF and U+FFFD, and what a lone surrogate becomes, in UTF-8. */
 const MARKED = [0xef, 0xbb, 0xbf, 0xef, 0xbf, 0xbd];
 
-function isSound({ encode, decode }: EngineCodec): boolean {
+function isSound({ encode, encodeAscii, decode }: EngineCodec): boolean {
+  const two = new Uint8Array(2);
+  if (encodeAscii('é!', two) || (encodeAscii('\0!', two) && two[1] !== 0x21)) return false;
   const encoded = encode('\ufeff\ud800');
   if (encoded.length !== MARKED.length || MARKED.some((byte, i) => byte !== encoded[i])) return false;
   if (decode(encoded) !== '\ufeff\ufffd') return false;
@@ -92,12 +103,19 @@ function isRead(text: string): boolean {
   }
 }
 
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** Whether a string has no lone surrogate; in an engine that does not tell, whether it has none at all. */
+export function isWellFormed(text: string): boolean {
+  return (text as { isWellFormed?(): boolean }).isWellFormed?.() ?? !SURROGATE.test(text);
+}
+
 /** From this length on, in UTF-16 units, a call of the engine's encoder costs less than it saves. */
 const WORTH_A_CALL = 48;
 
 /**
- * Encodes a string with the engine's encoder; `undefined` if there is none, or it is not worth the call, or its result
- * is in doubt.
+ * Encodes a string with the engine's encoder; `undefined` if there is none, or it is not worth the call, or the string
+ * may have a lone surrogate.
  * @param visit - gets the result without zeros
  * @param before - how many zeros to put before it, at most 16
  * @param after - how many zeros to put after it, at most 16
@@ -110,23 +128,18 @@ export function encodeByEngine(
 ): Uint8Array | undefined {
   if (text.length < WORTH_A_CALL) return undefined;
   const { codec } = engine();
-  if (codec === undefined) return undefined;
+  if (codec === undefined || !isWellFormed(text)) return undefined;
+  if (before + after > 0) {
+    const bytes = new Uint8Array(before + text.length + after);
+    if (codec.encodeAscii(text, bytes.subarray(before, before + text.length))) return bytes;
+  }
   const padded = before + after === 0 ? text : ZEROS.slice(0, before) + text + ZEROS.slice(0, after);
   const utf8 = codec.encode(padded);
-  if (utf8.length !== padded.length && hasReplacement(utf8)) return undefined; // one that is not all ASCII
   visit?.(utf8);
   return utf8;
 }
 
 const ZEROS = '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0';
-
-/** Whether U+FFFD is in UTF-8, the bytes EF BF BD: it was in the string, or stands for a lone surrogate. */
-function hasReplacement(bytes: Uint8Array): boolean {
-  for (let i = 2; i < bytes.length; i++) {
-    if (bytes[i] === 0xbd && bytes[i - 1] === 0xbf && bytes[i - 2] === 0xef) return true;
-  }
-  return false;
-}
 
 /** Decodes UTF-8 with the engine's decoder; `undefined` if there is none, or if it refuses the bytes. */
 export function decodeByEngine(bytes: Uint8Array): string | undefined {

@@ -4,7 +4,7 @@
  * devices have them alone.
  */
 import { type Bytes, encodeUtf8 } from '../bytes.ts';
-import { decodeByEngine, engine } from '../engine.ts';
+import { decodeByEngine, engine, isWellFormed } from '../engine.ts';
 import { MAX_JSON_DEPTH } from '../limits.ts';
 import { type Json, type JsonObject, numberOf } from './json.ts';
 
@@ -25,12 +25,7 @@ const MARKED = /\x7f|\\u007[Ff]/;
 /** JavaScript keeps any integer of so many digits. */
 const SAFE_DIGITS = 15;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const SURROGATE = /[\ud800-\udfff]/;
 const ESCAPED_SURROGATE = /\\u[Dd][89A-Fa-f]/;
-
-function isWellFormed(text: string): boolean {
-  return (text as { isWellFormed?(): boolean }).isWellFormed?.() ?? !SURROGATE.test(text);
-}
 
 /** @returns `undefined` if only `readJson` knows */
 export function parseByEngine(json: string | Uint8Array): Json | undefined {

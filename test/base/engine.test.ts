@@ -45,6 +45,7 @@ test('uses no codec if the engine lacks TextEncoder or TextDecoder', () => {
 });
 
 const encode = (text: string): Uint8Array => new Uint8Array(Buffer.from(text));
+const encoder = new TextEncoder();
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lax = new TextDecoder('utf-8', { ignoreBOM: true });
 const withoutMark = new TextDecoder('utf-8', { fatal: true });
@@ -60,12 +61,19 @@ const FAULTY: Record<string, Record<string, unknown>> = {
   'encodes a lone surrogate as three bytes': {
     encode: () => new Uint8Array([0xef, 0xbb, 0xbf, 0xed, 0xa0, 0x80]),
   },
+  'encodes part of a text, and says that it was all': {
+    encodeInto: (text: string) => ({ read: text.length }),
+  },
+  'encodes nothing, and says that it has': {
+    encodeInto: (text: string) => ({ read: text === '\0!' ? 2 : 0 }),
+  },
   'encodes units': { encode: (text: string) => new Uint8Array(utf16(text)) },
 };
 for (const [fault, faulty] of Object.entries(FAULTY)) {
   test(`refuses a codec that ${fault}`, () => {
     const native = {
       encode: (text: string) => encode(text),
+      encodeInto: (text: string, bytes: Uint8Array) => encoder.encodeInto(text, bytes),
       decode: (bytes: Uint8Array) => strict.decode(bytes),
     };
     const Codec = class {
