@@ -4,7 +4,6 @@ import { binary } from './targets/binary.ts';
 import { calls } from './targets/calls.ts';
 import { crypto } from './targets/crypto.ts';
 import { edges } from './targets/edges.ts';
-import { keyrings } from './targets/keyrings.ts';
 import { link } from './targets/link.ts';
 import { outsiders } from './targets/outsiders.ts';
 import { requests } from './targets/requests.ts';
@@ -31,5 +30,4 @@ export const TARGETS: { readonly [name: string]: Target } = {
   binary: { run: binary, cases: 40 },
   requests: { run: requests, cases: 8 },
   link: { run: link, cases: 2 },
-  keyrings: { run: keyrings, cases: 3 },
 };
