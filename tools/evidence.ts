@@ -30,7 +30,7 @@ const PROGRAMS: readonly Program[] = [
   {
     question: 'Does any sequence of events in a small model break an invariant?',
     command: 'evidence/searches/explore/run',
-    time: 'two minutes',
+    time: 'a quarter of an hour',
     page: 'docs/evidence/searches.md',
     parts: ['exploration'],
   },
@@ -64,18 +64,12 @@ const PROGRAMS: readonly Program[] = [
     parts: ['mutants'],
   },
   {
-    question: 'Does the judge notice each planted fault?',
-    command: 'evidence/faults/run',
-    time: 'a minute; four with `--every`. Needs Python 3.11',
-    page: 'docs/evidence/faults.md',
-    parts: ['faults'],
-  },
-  {
-    question: 'Which vector or scene fails if a rule of the protocol is broken?',
+    question:
+      'Which test of the judge fails if a rule of the protocol is broken, or another fault is planted?',
     command: 'evidence/rules/run',
-    time: 'half a minute',
+    time: 'a minute; four with `--every`. Needs Python 3.11',
     page: 'docs/evidence/rules.md',
-    parts: ['rules'],
+    parts: ['rules', 'faults'],
   },
   {
     question: 'Does Verifpal find an attack on the models of the handshakes?',

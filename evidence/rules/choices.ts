@@ -4,7 +4,7 @@
  * are patches of ports/python, but for identities and requests, which it lacks.
  */
 import { readFileSync } from 'node:fs';
-import { type Fault, fault, type Patch } from '../faults/fault.ts';
+import { type Fault, fault, type Patch } from './fault.ts';
 
 export interface Choice {
   readonly rule: string;

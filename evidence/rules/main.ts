@@ -1,10 +1,12 @@
 /**
  * Breaks each rule of docs/reference/protocol.md once in this library, and shows that a vector which the rule names, or a scene of
- * live mode, fails. What the protocol demands is judged with --spec-only, and what is a choice without it.
+ * live mode, fails; then plants further faults in the library and in the Python port, each of which the judge must notice. What the
+ * protocol demands is judged with --spec-only, and what is a choice without it.
  *
- *     evidence/rules/run               all rules
- *     evidence/rules/run --only P-1,…  these rules
- *     evidence/rules/run --write       draws the tables of docs/evidence/rules.md
+ *     evidence/rules/run               all rules, and every fourth of the further faults
+ *     evidence/rules/run --every       all rules and all faults
+ *     evidence/rules/run --only P-1,…  these rules and faults, with what the judge says of each
+ *     evidence/rules/run --write       all; draws the tables of docs/evidence/rules.md
  *     evidence/rules/run --choices 8   decides eight of the choices otherwise, by the hash of HEAD, each of which must pass with --spec-only
  *     evidence/rules/run --choices all
  */
@@ -14,144 +16,131 @@ import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Adapter, AdapterError, type Fields } from '../../judge/src/adapter.ts';
-import { listTasks, runVector, type Task } from '../../judge/src/run-vectors.ts';
+import { listTasks, runVector, type Task as Vector } from '../../judge/src/run-vectors.ts';
 import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { Breakage } from '../../test/judge/faults/breakage.ts';
 import { RULE_FAULTS } from '../../test/judge/faults/rule-faults.ts';
 import { table } from '../../tools/draw.ts';
 import { writeMeasured } from '../../tools/measured.ts';
 import { isNamed, PAGE, type Rule, referencesOf, rulesOf } from '../../tools/protocol-rules.ts';
-import { isChild, runInChildren, serveTasks } from '../faults/children.ts';
-import type { Fault, Patch } from '../faults/fault.ts';
-import { LIBRARY_FAULTS } from '../faults/library-faults.ts';
-import { CLIENT_FAULTS, HUB_FAULTS } from '../faults/live-faults.ts';
-import { MQTT_CLIENT_FAULTS } from '../faults/mqtt-faults.ts';
-import { plantInLibrary, root, temporaryFolder } from '../faults/plant.ts';
-import { type Place, type Outcome as PortOutcome, runFault } from '../faults/run-fault.ts';
+import { isChild, runInChildren, serveTasks } from './children.ts';
 import { CHOICES, type Choice } from './choices.ts';
+import type { Fault, Patch } from './fault.ts';
+import { LIBRARY_FAULTS } from './library-faults.ts';
+import { CLIENT_FAULTS, HUB_FAULTS } from './live-faults.ts';
+import { MQTT_CLIENT_FAULTS, MQTT_HUB_FAULTS } from './mqtt-faults.ts';
+import { plantInLibrary, root, temporaryFolder } from './plant.ts';
+import { PYTHON_FAULTS } from './python-faults.ts';
+import { type Outcome, type Place, runFault } from './run-fault.ts';
 
-/** The first test or scene that failed; empty if none did. */
-type Outcome = { readonly first: string };
+const LISTS: { readonly [place in Place]: readonly Fault[] } = {
+  python: PYTHON_FAULTS,
+  client: CLIENT_FAULTS,
+  hub: HUB_FAULTS,
+  'mqtt-client': MQTT_CLIENT_FAULTS,
+  'mqtt-hub': MQTT_HUB_FAULTS,
+  library: LIBRARY_FAULTS,
+};
 
-/** A rule, and one thing that breaks it. */
-interface Broken {
-  readonly rule: Rule;
-  readonly breakage: Exclude<Breakage, { reason: string }>;
+/** Something that is planted and judged. */
+interface Task {
+  readonly name: string;
+  readonly what: string;
+  run(): Promise<Outcome>;
 }
 
 const { values: options } = parseArgs({
   options: {
     choices: { type: 'string' },
+    every: { type: 'boolean' },
     only: { type: 'string' },
     write: { type: 'boolean' },
   },
 });
 const only = options.only?.split(',');
-const rules = rulesOf(PAGE).filter(
-  ({ id }) => id in RULE_FAULTS && (only === undefined || only.includes(id)),
-);
-const tasks = rules.flatMap((rule): Broken[] => {
-  const breakage = breakageOf(rule.id);
-  return 'reason' in breakage ? [] : [{ rule, breakage }];
-});
+const isWanted = (name: string): boolean => only === undefined || only.includes(name);
+const isWhole = options.every || options.write || only !== undefined;
 
-const choices = options.choices === undefined ? [] : chosenFrom(options.choices);
+const rules = rulesOf(PAGE).filter(({ id }) => id in RULE_FAULTS && isWanted(id));
+const broken = rules.filter(({ id }) => !('reason' in RULE_FAULTS[id]!));
+const further = furtherFaults().filter((_, i) => isWhole || i % 4 === 0);
+const tasks: readonly Task[] =
+  options.choices === undefined ? [...broken.map(taskOf), ...further] : chosenFrom(options.choices);
 
-if (isChild)
-  serveTasks((index) => (choices.length > 0 ? decideOtherwise(choices[index]!) : run(tasks[index]!)));
-else await (choices.length > 0 ? runChoices() : runAll());
+if (isChild) serveTasks((index) => tasks[index]!.run());
+else await runAll();
 
-/** A rule that is a choice, and a port that decides otherwise. */
-type Otherwise = Required<Pick<Choice, 'rule' | 'fault'>>;
+/** Those that no rule names. */
+function furtherFaults(): Task[] {
+  const names = new Set(
+    Object.values(RULE_FAULTS).map((one) => ('fault' in one ? one.fault : 'live' in one && one.live)),
+  );
+  return Object.entries(LISTS).flatMap(([place, faults]) =>
+    faults
+      .filter(({ name }) => !names.has(name) && isWanted(name))
+      .map((fault) => ({ name: place, what: fault.name, run: () => runFault(place as Place, fault) })),
+  );
+}
 
-/** All of them, or as many as a number says, in the order of their hashes with HEAD. */
-function chosenFrom(count: string): Otherwise[] {
+/** All choices that a port decides otherwise, or as many as a number says, in the order of their hashes with HEAD. */
+function chosenFrom(count: string): Task[] {
+  type Otherwise = Required<Pick<Choice, 'rule' | 'fault'>>;
   const all = CHOICES.filter((choice): choice is Otherwise => choice.fault !== undefined);
-  if (only !== undefined) return all.filter(({ rule }) => only.includes(rule));
-  if (count === 'all') return all;
   const head = execFileSync('git', ['rev-parse', 'HEAD'], { cwd: root(''), encoding: 'utf8' });
   const hashOf = ({ rule, fault }: Otherwise): string =>
     createHash('sha256').update(`${head}${rule}${fault.name}`).digest('hex');
-  return all.sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)).slice(0, Number(count));
+  const sorted = all.sort((a, b) => (hashOf(a) < hashOf(b) ? -1 : 1)).filter(({ rule }) => isWanted(rule));
+  const chosen = count === 'all' || only !== undefined ? sorted : sorted.slice(0, Number(count));
+  return chosen.map(({ rule, fault }) => ({
+    name: rule,
+    what: `a port that ${fault.name}`,
+    run: () => runFault(fault.patches[0]![0].endsWith('.py') ? 'python' : 'library', fault, true),
+  }));
 }
 
-function decideOtherwise({ fault }: Otherwise): Promise<PortOutcome> {
-  return runFault(fault.patches[0]![0].endsWith('.py') ? 'python' : 'library', fault, false, true);
+/** A rule is broken. What breaks the protocol must show without the choices. */
+function taskOf(rule: Rule): Task {
+  const breakage = RULE_FAULTS[rule.id]!;
+  const isSpecOnly = rule.mark !== 'choice';
+  const run = async (): Promise<Outcome> => {
+    if ('live' in breakage) {
+      const [place, fault] = faultOf(breakage.live);
+      const outcome = await runFault(place, fault, isSpecOnly);
+      return { ...outcome, first: outcome.first && `scene ${outcome.first}` };
+    }
+    const patches = 'fault' in breakage ? faultOf(breakage.fault)[1].patches : undefined;
+    const named = vectorsOf(rule, isSpecOnly);
+    if (named.length === 0)
+      throw new Error(`${rule.id} names no vectors, so a scene has to show what breaks it`);
+    const planted = patches ?? ('patches' in breakage ? breakage.patches : []);
+    const first = await firstFailure(named, planted, isSpecOnly);
+    return { first, failed: Number(first !== ''), defects: 0, names: [], titles: [] };
+  };
+  return { name: rule.id, what: whatOf(breakage), run };
 }
 
-async function runChoices(): Promise<void> {
-  let refused = 0;
-  await runInChildren<PortOutcome>(fileURLToPath(import.meta.url), choices.length, (index, outcome) => {
-    const { rule, fault } = choices[index]!;
-    const names = typeof outcome === 'string' ? [outcome] : outcome.names;
-    const isFree = names.length === 0 && typeof outcome !== 'string' && outcome.defects === 0;
-    if (!isFree) refused++;
-    const said = isFree ? 'free' : `REFUSED by ${names.length}: ${names.slice(0, 5).join('; ')}`;
-    console.log(`${rule.padEnd(6)} a port that ${fault.name}: ${said}`);
-  });
-  console.log(
-    `\n${choices.length} ports that decide otherwise: ${choices.length - refused} pass with --spec-only`,
-  );
-  for (const { rule, reason } of CHOICES)
-    if (reason !== undefined) console.log(`${rule.padEnd(6)} invisible: ${reason}`);
-  if (refused > 0) process.exitCode = 1;
-}
-
-function breakageOf(id: string): Breakage {
-  return RULE_FAULTS[id]!;
-}
-
-/** Whether this breaks the protocol, so that it must show without the choices. */
-function isDemanded({ rule }: Broken): boolean {
-  return rule.mark !== 'choice';
-}
-
-async function run(broken: Broken): Promise<Outcome> {
-  const { rule, breakage } = broken;
-  const isSpecOnly = isDemanded(broken);
-  if ('live' in breakage) {
-    const { first } = await runFault(placeOf(breakage.live), faultOf(breakage.live), false, isSpecOnly);
-    return { first: first && `scene ${first}` };
+function faultOf(name: string): readonly [Place, Fault] {
+  for (const [place, faults] of Object.entries(LISTS)) {
+    const fault = faults.find((one) => one.name === name);
+    if (fault !== undefined) return [place as Place, fault];
   }
-  const patches = patchesOf(breakage);
-  const named = vectorsOf(rule, isSpecOnly);
-  if (named.length === 0)
-    throw new Error(`${rule.id} names no vectors, so a scene has to show what breaks it`);
-  return { first: await firstFailure(named, patches, isSpecOnly) };
+  throw new Error(`there is no fault ${name}`);
 }
 
-function placeOf(live: string): Place {
-  const isIn = (faults: readonly Fault[]): boolean => faults.some(({ name }) => name === live);
-  if (isIn(CLIENT_FAULTS)) return 'client';
-  return isIn(HUB_FAULTS) ? 'hub' : 'mqtt-client';
-}
-
-function faultOf(name: string): Fault {
-  const all = [...LIBRARY_FAULTS, ...CLIENT_FAULTS, ...HUB_FAULTS, ...MQTT_CLIENT_FAULTS];
-  const fault = all.find((fault) => fault.name === name);
-  if (fault === undefined) throw new Error(`there is no fault ${name}`);
-  return fault;
-}
-
-function patchesOf(breakage: Breakage): readonly Patch[] {
-  if ('patches' in breakage) return breakage.patches;
-  return 'fault' in breakage ? faultOf(breakage.fault).patches : [];
-}
-
-const allTasks = new Map<boolean, Task[]>(); // reading them takes longer than running those of a rule
+const vectors = new Map<boolean, Vector[]>(); // reading them takes longer than running those of a rule
 
 /** The vectors that a rule names, and that the judge asks for. */
-function vectorsOf(rule: Rule, isSpecOnly: boolean): Task[] {
+function vectorsOf(rule: Rule, isSpecOnly: boolean): Vector[] {
   const references = referencesOf(rule);
-  const all = allTasks.get(isSpecOnly) ?? listTasks(undefined, isSpecOnly);
-  allTasks.set(isSpecOnly, all);
+  const all = vectors.get(isSpecOnly) ?? listTasks(undefined, isSpecOnly);
+  vectors.set(isSpecOnly, all);
   return all.filter(({ file, type, test }) =>
     references.some((reference) => reference.file === file && isNamed(reference, type, test)),
   );
 }
 
 async function firstFailure(
-  named: readonly Task[],
+  named: readonly Vector[],
   patches: readonly Patch[],
   isSpecOnly: boolean,
 ): Promise<string> {
@@ -181,23 +170,39 @@ async function firstFailure(
 }
 
 async function runAll(): Promise<void> {
-  const unknown = only?.find((id) => !rules.some((rule) => rule.id === id));
-  if (unknown !== undefined) throw new Error(`there is no rule ${unknown}`);
+  const isChoices = options.choices !== undefined;
+  const known = new Set(tasks.flatMap(({ name, what }) => [name, what]));
+  const unknown = only?.find((name) => !known.has(name));
+  if (unknown !== undefined) throw new Error(`there is no rule or fault ${unknown}`);
   const began = performance.now();
   const firsts: string[] = [];
+  let wrong = 0;
   await runInChildren<Outcome>(fileURLToPath(import.meta.url), tasks.length, (index, outcome) => {
-    const { rule, breakage } = tasks[index]!;
-    const first = typeof outcome === 'string' ? '' : outcome.first;
+    const { name, what } = tasks[index]!;
+    const { first, defects, failed, names, titles } = typeof outcome === 'string' ? ended(outcome) : outcome;
     firsts[index] = first;
-    const said = typeof outcome === 'string' ? outcome : first || 'NOT NOTICED';
-    console.log(`${rule.id.padEnd(6)} ${whatOf(breakage)}: ${said}`);
+    const isRight = defects === 0 && (failed === 0) === isChoices;
+    if (!isRight) wrong++;
+    let said = first || (isChoices ? 'free' : 'NOT NOTICED');
+    if (isChoices && failed > 0) said = `REFUSED by ${failed}: ${names.slice(0, 5).join('; ')}`;
+    if (defects > 0) said = `BROKEN: ${names[0] ?? 'a DEFECT of the judge'}`;
+    console.log(`${name.padEnd(6)} ${what}: ${said}`);
+    if (only !== undefined) for (const title of titles) console.log(`    ${title}`);
   });
   const seconds = Math.round((performance.now() - began) / 1000);
-  console.log(
-    `\n${rules.length} rules, ${tasks.length} breakages in ${seconds} s: ${firsts.filter(Boolean).length} noticed, ${firsts.filter((first) => !first).length} not`,
-  );
-  if (options.write) draw(firsts);
-  if (firsts.includes('')) process.exitCode = 1;
+  const right = isChoices
+    ? 'ports that decide otherwise pass with --spec-only'
+    : 'breakages and faults were noticed';
+  console.log(`\n${tasks.length - wrong} of ${tasks.length} ${right} (${seconds} s)`);
+  for (const { rule, reason } of isChoices ? CHOICES : [])
+    if (reason !== undefined) console.log(`${rule.padEnd(6)} invisible: ${reason}`);
+  if (options.write && wrong === 0) draw(firsts);
+  if (wrong > 0) process.exitCode = 1;
+}
+
+/** A task that threw, or whose process exited. */
+function ended(why: string): Outcome {
+  return { first: '', failed: 0, defects: 1, names: [why], titles: [] };
 }
 
 function whatOf(breakage: Breakage): string {
@@ -207,22 +212,26 @@ function whatOf(breakage: Breakage): string {
 }
 
 function draw(firsts: readonly string[]): void {
-  const spared = rules.filter(({ id }) => 'reason' in breakageOf(id));
-  const demanded = tasks.filter(isDemanded).length;
+  const spared = rules.filter((rule) => !broken.includes(rule));
+  const demanded = broken.filter(({ mark }) => mark !== 'choice').length;
+  const places = Object.keys(LISTS).map((place) => {
+    const count = further.filter(({ name }) => name === place).length;
+    return [place, String(count)];
+  });
   const lines = [
-    `Of ${rules.length} rules, those of the protocol and the choices that vectors or scenes show, ${rules.length - spared.length} can be broken in the library. These breakages were all noticed, the ${demanded} that break the protocol with \`--spec-only\`:`,
-    '',
+    `Of ${rules.length} rules, those of the protocol and the choices that vectors or scenes show, ${broken.length} can be broken in the library. These breakages were all noticed, the ${demanded} that break the protocol with \`--spec-only\`:`,
     table(
       ['rule', 'what breaks it, and the first test that fails'],
-      tasks.map(({ rule, breakage }, index) => [rule.id, `${whatOf(breakage)}: ${firsts[index]!}`]),
+      broken.map(({ id }, i) => [id, `${tasks[i]!.what}: ${firsts[i]!}`]),
     ),
-    '',
     'The others are not about what the library sends or returns:',
-    '',
     table(
       ['rule', 'why nothing breaks it'],
-      spared.map(({ id }) => [id, whatOf(breakageOf(id))]),
+      spared.map(({ id }) => [id, whatOf(RULE_FAULTS[id]!)]),
     ),
   ];
-  writeMeasured('docs/evidence/rules.md', { rules: lines.join('\n') });
+  writeMeasured('docs/evidence/rules.md', {
+    rules: lines.join('\n\n'),
+    faults: table(['faults in', 'planted, and all noticed'], places),
+  });
 }

@@ -1,8 +1,8 @@
 /** Faults of the client that the search must find: each breaks one law. */
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'esbuild';
-import { type Patch, patched } from '../../faults/fault.ts';
-import { root } from '../../faults/plant.ts';
+import { type Patch, patched } from '../../rules/fault.ts';
+import { root } from '../../rules/plant.ts';
 
 export interface HostileFault {
   readonly name: string;

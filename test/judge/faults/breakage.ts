@@ -1,5 +1,5 @@
 /** What breaks a rule of docs/reference/protocol.md in this library. */
-import type { Patch } from '../../../evidence/faults/fault.ts';
+import type { Patch } from '../../../evidence/rules/fault.ts';
 
 export type Breakage =
   /** A fault of another list. */

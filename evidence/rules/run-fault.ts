@@ -24,38 +24,28 @@ export interface Outcome {
   readonly names: readonly string[];
   /** The titles of the groups in the report. */
   readonly titles: readonly string[];
-  readonly seconds: number;
 }
 
 /** Its base64 has +, / and padding after the user agents `test` and `judge`. */
 const ACCESS_KEY = 'kiosk-7~~~~~?????';
 
 /**
- * @param runsAll - runs every operation or scene, not only those of the fault
  * @param isSpecOnly - judges without the choices; hubs over MQTT with them
  */
-export async function runFault(
-  place: Place,
-  fault: Fault,
-  runsAll: boolean,
-  isSpecOnly = false,
-): Promise<Outcome> {
-  const start = performance.now();
+export async function runFault(place: Place, fault: Fault, isSpecOnly = false): Promise<Outcome> {
   const folder = temporaryFolder();
   try {
-    const verdicts = await JUDGES[place](fault, folder, runsAll ? undefined : fault.only, isSpecOnly);
+    const verdicts = await JUDGES[place](fault, folder, isSpecOnly);
     const failures = verdicts.filter(({ result }) => result === 'failed');
     const failed = failures.length;
     const first = failures[0]?.name ?? '';
     const defects = verdicts.filter(({ result }) => result === 'defect').length;
     const titles = groupFailures(verdicts).map(({ title }) => title);
-    const seconds = Math.round((performance.now() - start) / 100) / 10;
     return {
       failed,
       defects,
       first,
       titles,
-      seconds,
       names: failures.map(({ name, comment }) => `${name}, ${comment}`),
     };
   } finally {
@@ -63,15 +53,10 @@ export async function runFault(
   }
 }
 
-type Judge = (
-  fault: Fault,
-  folder: string,
-  only: readonly string[] | undefined,
-  isSpecOnly: boolean,
-) => Promise<Verdict[]>;
+type Judge = (fault: Fault, folder: string, isSpecOnly: boolean) => Promise<Verdict[]>;
 
 const JUDGES: { readonly [place in Place]: Judge } = {
-  async library(fault, folder, only, isSpecOnly) {
+  async library(fault, folder, isSpecOnly) {
     const { createAdapter } = await import(
       await plantInLibrary('ports/typescript/adapter.ts', fault, folder)
     );
@@ -80,75 +65,71 @@ const JUDGES: { readonly [place in Place]: Judge } = {
       const fields = JSON.parse(JSON.stringify({ id: 1, ...request }));
       return JSON.parse(JSON.stringify(respond(fields)));
     };
-    return runVectors({ adapter: { send, stop: async () => {} }, only, isSpecOnly });
+    return runVectors({ adapter: { send, stop: async () => {} }, only: fault.only, isSpecOnly });
   },
-  python: (fault, folder, only, isSpecOnly) => judgePython([plantInPython(fault, folder)], only, isSpecOnly),
-  async client(fault, folder, only, isSpecOnly) {
-    const { startClient } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
-    let stop = (): void => {};
-    const onListening = (url: string): void => {
-      stop = startClient(url, ACCESS_KEY, 'lobby').stop;
-    };
-    const hub = { port: 0, nodeId: NODE_ID, accessKey: ACCESS_KEY, onListening };
+  async python(fault, folder, isSpecOnly) {
+    const args = [root('test/interop/python'), plantInPython(fault, folder)];
+    const adapter = new ProcessAdapter({ command: 'bash', args, timeout: 60_000, verbose: false });
     try {
-      return await listen({ ...hub, derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly });
+      return await runVectors({ adapter, only: fault.only, isSpecOnly });
     } finally {
-      stop();
+      await adapter.stop();
     }
   },
-  async hub(fault, folder, only, isSpecOnly) {
-    const { startHub } = await import(await plantInLibrary('test/judge/peers.ts', fault, folder));
+  async client({ only, ...fault }, folder, isSpecOnly) {
+    const { startClient } = await import(await plantInLibrary(PEERS, fault, folder));
+    const start = (url: string): Stop => startClient(url, ACCESS_KEY, 'lobby').stop;
+    return whileStarted(start, (onListening) =>
+      listen({ ...HUB, accessKey: ACCESS_KEY, ...HOW, only, isSpecOnly, onListening }),
+    );
+  },
+  async hub({ only, ...fault }, folder, isSpecOnly) {
+    const { startHub } = await import(await plantInLibrary(PEERS, fault, folder));
     const { url, stop } = await startHub(ACCESS_KEY);
     const urlOf = (accessKey: string = ACCESS_KEY): string =>
       authorizedUrl(url, NODE_ID, accessKey, { allowPlaintext: true });
     try {
-      return await connectTo({ derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly, urlOf });
+      return await connectTo({ ...HOW, only, isSpecOnly, urlOf });
     } finally {
       stop();
     }
   },
-  async 'mqtt-client'(fault, folder, only, isSpecOnly) {
+  async 'mqtt-client'({ only, ...fault }, folder, isSpecOnly) {
     const { startClient } = await import(await plantInLibrary(MQTT_PEERS, fault, folder));
-    let stop = (): void => {};
-    const onListening = (url: string): void => {
-      stop = startClient(url, MQTT_ACCESS_KEY);
-    };
-    const hub = { port: 0, nodeId: NODE_ID, accessKey: MQTT_ACCESS_KEY, onListening };
-    try {
-      return await listenOverMqtt({ ...hub, derivePsk: pskFor, patience: PATIENCE, only, isSpecOnly });
-    } finally {
-      stop();
-    }
+    return whileStarted(
+      (url) => startClient(url, MQTT_ACCESS_KEY),
+      (onListening) =>
+        listenOverMqtt({ ...HUB, accessKey: MQTT_ACCESS_KEY, ...HOW, only, isSpecOnly, onListening }),
+    );
   },
-  async 'mqtt-hub'(fault, folder, only) {
+  async 'mqtt-hub'({ only, ...fault }, folder) {
     const { startHub } = await import(await plantInLibrary(MQTT_PEERS, fault, folder));
-    let stop = (): void => {};
-    const onListening = (url: string): void => {
-      stop = startHub(url, MQTT_ACCESS_KEY);
-    };
-    const client = { port: 0, accessKey: MQTT_ACCESS_KEY, onListening };
-    try {
-      return await connectOverMqtt({ ...client, derivePsk: pskFor, patience: PATIENCE, only });
-    } finally {
-      stop();
-    }
+    return whileStarted(
+      (url) => startHub(url, MQTT_ACCESS_KEY),
+      (onListening) => connectOverMqtt({ port: 0, accessKey: MQTT_ACCESS_KEY, ...HOW, only, onListening }),
+    );
   },
 };
 
-const MQTT_PEERS = 'test/judge/mqtt-peers.ts';
-const MQTT_ACCESS_KEY = 'kiosk-7';
-const PATIENCE = { message: 1500, long: 60_000, silence: 500 };
+type Stop = () => void;
 
-async function judgePython(
-  args: string[],
-  only: readonly string[] | undefined,
-  isSpecOnly: boolean,
+/** Starts a peer once the judge listens, and stops it afterwards. */
+async function whileStarted(
+  start: (url: string) => Stop,
+  judge: (onListening: (url: string) => void) => Promise<Verdict[]>,
 ): Promise<Verdict[]> {
-  const program = [root('test/interop/python'), ...args];
-  const adapter = new ProcessAdapter({ command: 'bash', args: program, timeout: 60_000, verbose: false });
+  let stop: Stop = () => {};
   try {
-    return await runVectors({ adapter, only, isSpecOnly });
+    return await judge((url) => {
+      stop = start(url);
+    });
   } finally {
-    await adapter.stop();
+    stop();
   }
 }
+
+const PEERS = 'test/judge/peers.ts';
+const MQTT_PEERS = 'test/judge/mqtt-peers.ts';
+const MQTT_ACCESS_KEY = 'kiosk-7';
+const HUB = { port: 0, nodeId: NODE_ID };
+const HOW = { derivePsk: pskFor, patience: { message: 1500, long: 60_000, silence: 500 } };
