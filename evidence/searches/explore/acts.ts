@@ -1,102 +1,218 @@
-/** What can happen next in a world: what happens by itself or by chance, and what an attacker does. */
+/** What can happen next in a world: what happens by itself or by chance, and what an attacker does, the program or a person. */
+import { forgetPsks, type Keyring, pinHub } from '../../../src/index.ts';
 import type { Data, Side } from '../../../test/world/line.ts';
-import type { Item } from './connection.ts';
-import { HUB_KEY } from './scenarios.ts';
-import type { Act as NamedAct } from './search.ts';
-import type { World } from './world.ts';
+import { toyCrypto } from '../../../test/world/toy-crypto.ts';
+import { violation } from './laws.ts';
+import {
+  CLIENT_KEY,
+  CLIENT_STATIC,
+  GUESSED_PSK,
+  HUB_KEY,
+  IMPOSTOR_STATIC,
+  keyOf,
+  NODE_ID,
+  PSK,
+} from './scenarios.ts';
+import type { Item } from './transport.ts';
+import { insideOf, type World } from './world.ts';
 
-type Act = NamedAct<World>;
+/** Something that can happen, by its name. */
+export type Act = readonly [name: string, happens: (world: World) => void];
 
 const SIDES = ['client', 'hub'] as const;
 
 /**
- * What happens by itself or by chance. The first is what happens if nobody interferes: messages arrive in order, who waits in
- * vain gives up, and who may dial does.
+ * What happens by itself or by chance, in any order. The first is what happens if nobody interferes. Time passes only where nothing
+ * else can happen.
  */
 export function freeActs(world: World): Act[] {
-  const { connection, policy, scenario } = world;
-  if (connection === undefined) {
-    const restart: Act = ['restart', (world) => world.restart()];
-    if (policy.state === 'resting') return [['resume', (world) => world.policy.resume()], restart];
-    const dial: Act = ['dial', (world) => world.dial()];
-    if (world.asked === undefined) return [dial];
-    const person: Act = ['a person acts', (world) => world.consult()];
-    return scenario.isForPerson ? [person, dial, restart] : [dial, person, restart];
-  }
-  const { queues, pending, client, isSteady } = connection;
+  const { link, connection, storing, deriving, computing } = world;
   const acts: Act[] = [];
-  if (pending !== undefined) acts.push(['answer', (world) => world.answer()]);
-  for (const side of SIDES) {
-    if (queues[side].length > 0) acts.push([`deliver to ${side}`, (world) => arrive(world, side)]);
+  const persons: Act[] = [];
+  const isShown = link.state === 'waiting' && connection === undefined && world.shown === 'refused';
+  if (isShown && world.pinned !== undefined) persons.push(['a person resets the client at the hub', forget]);
+  const isAsked = link.state === 'asking' && connection === undefined && storing === undefined;
+  if (isAsked) persons.push(['a person acts', consult]);
+  const isForPerson = world.scenario.isForPerson || world.hasTrustedAnother;
+  if (isForPerson) acts.push(...persons);
+  if (storing !== undefined) acts.push(['the store answers', (own) => own.answerStore()]);
+  if (deriving !== undefined) acts.push(['derived', (own) => answerDerivation(own, PSK)]);
+  if (computing !== undefined) acts.push(['computed', compute]);
+  if (connection !== undefined) {
+    const { hub, queues } = connection;
+    if (hub === undefined) acts.push(['the hub greets', (own) => own.greet()]);
+    if (queues.client.length > 0) acts.push(['deliver to client', (own) => arrive(own, 'client')]);
+    if (hub !== undefined && queues.hub.length > 0)
+      acts.push(['deliver to hub', (own) => arrive(own, 'hub')]);
   }
-  const isSilent = acts.length === 0;
-  if (client.state !== 'ready') {
-    if (isSilent || (scenario.overMqtt && pending === undefined))
-      acts.push(['time-out', (world) => world.end('timeout')]);
-  } else if (isSilent && !world.isConnected) acts.push(['no answer', (world) => world.end('timeout')]);
-  else if (isSilent && !isSteady) acts.push(['time passes', (world) => world.pass()]);
-  if (scenario.overMqtt) {
-    for (const side of SIDES) {
-      if (queues[side].length > 0)
-        acts.push([`lose for ${side}`, (world) => void world.connection!.queues[side].shift()]);
-    }
+  if (link.state === 'ended') acts.push(['start', (own) => own.call('start')]);
+  const { deadline } = link;
+  const isDue = deadline !== undefined && deadline <= world.now;
+  if (isDue || (acts.length === 0 && deadline !== undefined)) acts.push(['wake', (own) => wake(own, 0)]);
+  if (acts.length === 0 && connection !== undefined && !world.isConnected)
+    acts.push(['the network gives up', (own) => own.end({ code: 1006 })]);
+  if (connection !== undefined) acts.push(['break', (own) => own.end({ code: 1006 })]);
+  if (world.scenario.overMqtt && connection !== undefined) {
+    for (const side of SIDES)
+      if (connection.queues[side].length > 0)
+        acts.push([`lose for ${side}`, (own) => own.queue(side, own.connection!.queues[side].slice(1))]);
   }
-  acts.push(['break', (world) => world.end(1006)]);
-  acts.push(['restart', (world) => world.restart()]);
+  if (acts.length === 0 && persons.length > 0) acts.push(['nobody comes', () => undefined]);
+  if (!isForPerson) acts.push(...persons);
+  acts.push(['restart', (own) => own.restart()]);
   return acts;
 }
 
-function arrive(world: World, side: Side): void {
-  world.deliver(side, world.connection!.queues[side].shift()!);
-}
-
-/** What an attacker can do, or the client’s user, and what goes wrong on either side. */
+/** What an attacker can do, the program and the person wish, and what goes wrong on either side. */
 export function attacks(world: World): Act[] {
-  const { connection, policy } = world;
-  const acts: Act[] = [];
-  if (policy.state !== 'resting' && policy.state !== 'leaving')
-    acts.push(['goodbye', (world) => world.policy.goodbye()]);
-  if (policy.state === 'leaving' || policy.state === 'waiting')
-    acts.push(['resume', (world) => world.policy.resume()]);
-  if (connection === undefined) {
-    if (policy.state === 'idle' || policy.state === 'waiting')
-      acts.push(['divert', (world) => world.dial(true)]);
-    return acts;
+  const { link, connection, storing, deriving, computing, connections, derivations, now } = world;
+  const acts: Act[] = [
+    ['ask', (own) => own.call('ask', own.question())],
+    ['ask, for 5 seconds', (own) => own.call('ask', own.question(), 5000)],
+    ['send', (own) => own.call('send', { a: 1 })],
+    ['send what cannot be sent', (own) => own.call('send', { a: Number.NaN })],
+    ['change', (own) => own.call('change', forgetPsks)],
+    ['trust', (own) => own.call('trust')],
+    ['start again', (own) => own.call('start')],
+    ['wake early', (own) => own.call('wake')],
+    [
+      'a store answers that was not asked',
+      (own) => own.storing === undefined && own.call('stored', undefined),
+    ],
+    ['a minute passes', (own) => own.pass(60_000)],
+  ];
+  const { unsent, sent } = insideOf(link).questions;
+  const [question] = [...unsent, ...Object.values(sent)];
+  if (question !== undefined) acts.push(['cancel', (own) => own.call('cancel', question.envelope)]);
+  if (link.state !== 'ended') acts.push(['end', (own) => own.call('end')]);
+  if (link.deadline !== undefined && link.deadline > now)
+    acts.push(['wake late', (own) => wake(own, 60_000)]);
+  if (link.deadline !== undefined)
+    acts.push(['wake without entropy', (own) => own.withFault('entropy', () => wake(own, 0))]);
+  if (storing !== undefined)
+    acts.push(['the store fails', (own) => own.answerStore(new Error('the disk is full'))]);
+  if (deriving !== undefined) {
+    acts.push(['the derivation fails', (own) => answerDerivation(own, new Error('no memory'))]);
+    acts.push(['derived with another password', (own) => answerDerivation(own, keyOf('another psk'))]);
+    acts.push(['derived with another length', (own) => answerDerivation(own, new Uint8Array(31))]);
+  } else if (derivations > 0) acts.push(['derived late', (own) => own.call('derived', own.derivations, PSK)]);
+  if (derivations > 1)
+    acts.push(['derived too late', (own) => own.call('derived', own.derivations - 1, PSK)]);
+  if (computing !== undefined)
+    acts.push(['the chip fails', (own) => answerComputation(own, new Error('no chip'))]);
+  if (storing ?? deriving ?? computing)
+    acts.push(['answer with a fault', (own) => own.withFault('cryptography', () => answer(own))]);
+  const old = connection === undefined ? connections : connections - 1;
+  if (old > 0) {
+    acts.push(['late text', (own) => own.call('received', old, '{}')]);
+    acts.push(['late end', (own) => own.call('closed', old, { code: 1008 })]);
+    acts.push(['computed late', (own) => own.call('computed', old, new Uint8Array(32).fill(9))]);
+    acts.push(['opened late', (own) => own.call('opened', old)]);
   }
-  if (connection.pending !== undefined)
-    acts.push(['answer with a fault', (world) => world.fault(() => world.answer())]);
-  for (const [name, closing] of CLOSINGS) acts.push([name, (world) => world.end(closing)]);
+  if (connection === undefined) return acts;
+  const { hub, queues, number } = connection;
+  for (const code of [1000, 1008, 1002]) acts.push([`close ${code}`, (own) => own.end({ code })]);
+  acts.push(['no transport', (own) => own.end(new Error('this address cannot be opened'))]);
+  acts.push(['refused', (own) => own.end({ status: 401 })]);
+  acts.push(['busy', (own) => own.end({ status: 503, retryAfter: 30_000 })]);
+  acts.push(['break without entropy', (own) => own.withFault('entropy', () => own.end(undefined))]);
+  acts.push(['break twice', (own) => {
+    own.end({ code: 1006 });
+    own.call('closed', number, { code: 1008 });
+  }]); // biome-ignore format: one act
+  if (hub === undefined) {
+    acts.push(['another hub greets', (own) => own.greet({ nodeId: 'hub-2', staticKey: HUB_2 })]);
+    acts.push(['a hub with another key greets', (own) => own.greet({ staticKey: IMPOSTOR_STATIC })]);
+    acts.push(['a hub with another password greets', (own) => own.greet({ psk: keyOf('another psk') })]);
+    const impostor = { staticKey: IMPOSTOR_STATIC, clientKey: CLIENT_KEY };
+    acts.push(['an impostor greets', (own) => own.greet({ ...impostor, psk: GUESSED_PSK })]);
+    acts.push(['an impostor who knows the password greets', (own) => own.greet(impostor)]);
+  } else acts.push(['opened', (own) => own.call('opened', number)]);
   for (const side of SIDES) {
+    if (side === 'hub' && hub === undefined) continue;
     onQueue(world, side, acts);
     for (const [label, data] of forgeries(world)) {
-      acts.push([`send ${label} to ${side}`, (world) => inject(world, side, label, data)]);
+      const from = side === 'client' ? 'hub' : 'client';
+      const item: Item = { label, kind: 'message', data, from };
+      acts.push([`send ${label} to ${side}`, (own) => own.deliver(side, item)]);
     }
+    const sent = connection.sent.filter(({ kind }) => kind === 'message' || kind === 'frame');
     const old = Object.entries(world.recorded).map(([place, item]) => ({
       ...item,
       label: `an earlier ${place}`,
     }));
-    for (const item of [
-      ...connection.sent.filter(({ kind }) => kind === 'message' || kind === 'frame'),
-      ...old,
-    ]) {
+    for (const item of [...sent, ...old])
       acts.push([
         `replay ${item.label} to ${side}`,
-        (world) => world.deliver(side, { ...item, label: `again ${item.label}` }),
+        (own) => own.deliver(side, { ...item, label: `again ${item.label}` }),
       ]);
-    }
   }
+  if (queues.client.length + queues.hub.length > 0 && link.deadline !== undefined)
+    acts.push(['a slow network', (own) => wake(own, 0)]);
   return acts;
 }
 
-const CLOSINGS = [
-  ['close with 1008', 1008],
-  ['close with 1002', 1002],
-  ['answer 401', { status: 401 }],
-  ['answer 503', { status: 503 }],
-] as const;
+const HUB_2 = keyOf('hub-2');
 
-function inject(world: World, side: Side, label: string, data: Data): void {
-  world.deliver(side, { label, kind: 'message', data, from: side === 'client' ? 'hub' : 'client' });
+/** What is waited for is answered. */
+function answer(world: World): void {
+  if (world.storing !== undefined) world.answerStore();
+  else if (world.deriving !== undefined) answerDerivation(world, PSK);
+  else compute(world);
+}
+
+function wake(world: World, late: number): void {
+  world.now = Math.max(world.now, world.link.deadline! + late);
+  world.call('wake');
+}
+
+function answerDerivation(world: World, answer: Uint8Array | Error): void {
+  const { derivation } = world.deriving!;
+  world.deriving = undefined;
+  world.call('derived', derivation, answer);
+}
+
+/** The chip computes, with which the link always goes on. */
+function compute(world: World): void {
+  const { publicKey } = world.computing!;
+  const { link, connection } = world;
+  const { session } = insideOf(link);
+  const before = session?.state;
+  answerComputation(world, toyCrypto.x25519.sharedSecret(CLIENT_STATIC, publicKey));
+  const after = insideOf(link);
+  const isHeld = after.inputs.length > 0 || world.storing !== undefined;
+  const goesOn = after.session !== session || session?.state !== before || after.isPaced || world.computing;
+  if (connection !== undefined && !isHeld && !goesOn) violation('an answer changed nothing');
+}
+
+function answerComputation(world: World, answer: Uint8Array | Error): void {
+  const { connection } = world.computing!;
+  world.computing = undefined;
+  world.call('computed', connection, answer);
+}
+
+/** A person sees why a link dials on, and lets the hub forget its key. */
+function forget(world: World): void {
+  world.pinned = undefined;
+}
+
+/** A person does what the error says. */
+function consult(world: World): void {
+  const { asked } = world;
+  if (asked === 'client-key-refused') forget(world);
+  if (asked === 'hub-key-changed') world.call('trust');
+  else if (asked === 'unknown-hub' && world.scenario.trust) world.call('change', pinTheHub);
+  else world.call('start');
+}
+
+function pinTheHub(keyring: Keyring): Keyring {
+  return pinHub(keyring, NODE_ID, HUB_KEY);
+}
+
+function arrive(world: World, side: Side): void {
+  const [first, ...others] = world.connection!.queues[side];
+  world.queue(side, others);
+  world.deliver(side, first!);
 }
 
 /** Messages that anybody can write. */
@@ -121,20 +237,19 @@ function forgeries(world: World): [string, Data][] {
 }
 
 /** What can be done to the next message: it is lost, repeated, overtaken, or changed. */
-function onQueue(world: World, side: Side, acts: Act[]): void {
-  const queue = world.connection!.queues[side];
-  const item = queue[0];
+function onQueue({ connection }: World, side: Side, acts: Act[]): void {
+  const [item, second, ...others] = connection!.queues[side];
   if (item === undefined || item.kind === 'close') return;
-  acts.push([`fault at ${side}`, (world) => world.fault(() => arrive(world, side))]);
-  const act = (name: string, happens: (queue: Item[], world: World) => void): void => {
-    acts.push([`${name} ${item.label}`, (world) => happens(world.connection!.queues[side], world)]);
+  acts.push([`fault at ${side}`, (own) => own.withFault('cryptography', () => arrive(own, side))]);
+  const after = (second === undefined ? [] : [second, ...others]) as Item[];
+  const act = (name: string, items: readonly Item[]): void => {
+    acts.push([`${name} ${item.label}`, (own) => own.queue(side, items)]);
   };
-  act('lose', (queue) => void queue.shift());
-  act('repeat', (queue, world) => world.deliver(side, queue[0]!));
-  if (queue.length > 1) act('delay', (queue) => void queue.splice(1, 0, queue.shift()!));
-  for (const [name, data] of changes(item)) {
-    act(name, (queue) => void queue.splice(0, 1, { ...item, data, label: `${name} ${item.label}` }));
-  }
+  act('lose', after);
+  act('repeat', [item, item, ...after]);
+  if (second !== undefined) act('delay', [second, item, ...others]);
+  for (const [name, data] of changes(item))
+    act(name, [{ ...item, data, label: `${name} ${item.label}` }, ...after]);
 }
 
 interface Payload {

@@ -1,4 +1,9 @@
 /** Copies and compares objects with all that they refer to, as far as it can change: sessions cannot be copied otherwise. */
+import { PATTERNS } from '../../../src/noise/patterns.ts';
+import { ReplyCollector } from '../../../src/parts.ts';
+import { CLIENT_ENDINGS, CLIENT_FAILURES, HUB_ENDINGS, HUB_FAILURES } from '../../../src/session/endings.ts';
+import { CLIENT_TRANSITIONS, HUB_TRANSITIONS } from '../../../src/session/transitions.ts';
+import { toyCrypto } from '../../../test/world/toy-crypto.ts';
 
 type Copy = (value: unknown) => unknown;
 type CopyFields = (from: object, to: object, copy: Copy) => void;
@@ -26,7 +31,7 @@ function copyFieldsOf(value: object, prototype: object, constantFields: readonly
  * never changed, nor are the values of `constantFields` in objects of classes: the copies share it. The objects of other classes
  * than `varied` always have the same fields.
  */
-export function copier(
+function copier(
   constant: readonly object[],
   constantFields: readonly string[] = [],
   varied: readonly object[] = [],
@@ -62,6 +67,22 @@ export function copier(
     return copy(value) as typeof value;
   };
 }
+
+/** Copies a session, or another object. */
+export const copied: <T>(value: T) => T = copier(
+  [
+    toyCrypto,
+    CLIENT_ENDINGS,
+    CLIENT_FAILURES,
+    HUB_ENDINGS,
+    HUB_FAILURES,
+    CLIENT_TRANSITIONS,
+    HUB_TRANSITIONS,
+    PATTERNS,
+  ],
+  ['plan'],
+  [ReplyCollector.prototype],
+);
 
 /**
  * Whether two objects with the same fields are equal in all that they refer to. Functions and errors must be the same ones.

@@ -11,9 +11,9 @@ import { Worker } from 'node:worker_threads';
 import { bundled } from '../../../test/world/bundled.ts';
 import { code, grouped, table } from '../../../tools/draw.ts';
 import { writeMeasured } from '../../../tools/measured.ts';
-import { allRows } from './coverage.ts';
+import { SCENARIOS } from './scenarios.ts';
 import type { Found } from './search.ts';
-import { type Answer, EXPLORATIONS, type Task } from './worker.ts';
+import type { Task } from './worker.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -21,7 +21,7 @@ const { values: options } = parseArgs({
     /** For all scenarios together. What one does not need, the others have. */
     minutes: { type: 'string', default: '60' },
     workers: { type: 'string', default: String(availableParallelism()) },
-    scenario: { type: 'string', multiple: true, default: EXPLORATIONS.map(({ name }) => name) },
+    scenario: { type: 'string', multiple: true, default: SCENARIOS.map(({ name }) => name) },
     write: { type: 'boolean', default: false },
   },
 });
@@ -30,7 +30,7 @@ const started = Date.now();
 const deadline = started + Number(options.minutes) * 60_000;
 const program = await bundled(new URL('worker.ts', import.meta.url));
 const waiting = options.scenario.slice();
-const answers: Answer[] = [];
+const found: Found[] = [];
 await Promise.all(Array.from({ length: Number(options.workers) }, explore));
 
 /** Explores scenarios until none is left. */
@@ -38,32 +38,27 @@ async function explore(): Promise<void> {
   for (let scenario = waiting.shift(); scenario !== undefined; scenario = waiting.shift()) {
     const share = Math.min(1, Number(options.workers) / (waiting.length + 1));
     const until = Date.now() + (deadline - Date.now()) * share;
-    const task: Task = { scenario, acts: Number(options.acts), until };
+    const task: Task = [scenario, Number(options.acts), until];
     const worker = new Worker(program, { workerData: task, execArgv: ['--enable-source-maps'] });
-    const answer = await new Promise<Answer>((resolve, reject) => {
+    const own = await new Promise<Found>((resolve, reject) => {
       worker.on('message', resolve);
       worker.on('error', reject);
     });
-    answers.push(answer);
-    console.log(answer.found.violation ?? rowOf(answer.found).join(' | '));
+    found.push(own);
+    console.log(own.violation ?? rowOf(own).join(' | '));
   }
 }
 
-const used = new Set(answers.flatMap(({ rows }) => rows));
-const rows = allRows();
-const unused = rows.filter((row) => !used.has(row));
-const found = answers.map(({ found }) => found);
 const total = (count: (found: Found) => number): string =>
   grouped(found.reduce((sum, own) => sum + count(own), 0));
 const minutes = Math.ceil((Date.now() - started) / 60_000);
 const summary =
   `${total(({ explored }) => sumOf(explored))} states explored, ${total(({ transitions }) => transitions)} steps, ` +
-  `in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}. Of ${rows.length} rows of the tables, ${rows.length - unused.length} were used` +
-  (unused.length === 0 ? '.' : `, all but: ${unused.map(code).join(', ')}.`);
+  `in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
 console.log(summary);
 const isBroken = found.some(({ violation }) => violation !== undefined);
 if (options.write && !isBroken) {
-  const order = (name: string): number => EXPLORATIONS.findIndex((exploration) => exploration.name === name);
+  const order = (name: string): number => SCENARIOS.findIndex((one) => one.name === name);
   const sorted = found.sort((a, b) => order(a.scenario) - order(b.scenario)).map(rowOf);
   const heads = Array.from({ length: Number(options.acts) + 1 }, (_, i) => (i === 1 ? '1 act' : `${i} acts`));
   const exploration = `${table(['begins with', ...heads, 'depth', 'back in', 'a person is asked'], sorted)}\n\n${summary}`;

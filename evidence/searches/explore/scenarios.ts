@@ -27,11 +27,7 @@ export interface Scenario {
   readonly pinned?: Uint8Array;
   readonly trust?: 'pinned-only';
   readonly onKkFailure?: 'replace-pin';
-  /** The static key is kept elsewhere. */
-  readonly isKeyElsewhere?: true;
   readonly isPaced?: true;
-  /** The attacker knows the password. */
-  readonly isInsider?: true;
   /** Not even without an attacker is the client connected, unless a person acts. */
   readonly isForPerson?: true;
 }
@@ -39,7 +35,10 @@ export interface Scenario {
 const NEW = createKeyring({ accessKey: 'key', staticKey: CLIENT_STATIC, crypto: toyCrypto });
 const pinned = (keyring: Keyring, key: Uint8Array): Keyring =>
   updateKeyring(keyring, { type: 'pin', nodeId: NODE_ID, key: new Uint8Array(key) });
+/** The static key is kept elsewhere. */
+const ELSEWHERE = createKeyring({ accessKey: 'key', staticKey: { publicKey: CLIENT_KEY } });
 const DERIVED = storePsk(NEW, NODE_ID, PSK);
+const DERIVED_ELSEWHERE = storePsk(ELSEWHERE, NODE_ID, PSK);
 const PROVISIONED = storePsk(NEW, NODE_ID, PSK, { isProvisioned: true });
 const KNOWN = pinned(DERIVED, HUB_KEY);
 const KNOWN_PROVISIONED = pinned(PROVISIONED, HUB_KEY);
@@ -66,12 +65,11 @@ export const SCENARIOS: readonly Scenario[] = [
   { name: 'stale PSK', keyring: pinned(storePsk(NEW, NODE_ID, OTHER_PSK), HUB_KEY), pinned: CLIENT_KEY },
   { name: 'hub knows another client key', keyring: DERIVED, pinned: OLD_KEY, isForPerson: true },
   { name: 'unknown hub, pinned hubs only', keyring: DERIVED, trust: 'pinned-only', isForPerson: true },
-  { name: 'key kept elsewhere', keyring: KNOWN, pinned: CLIENT_KEY, isKeyElsewhere: true },
-  { name: 'key kept elsewhere, first contact', keyring: DERIVED, isKeyElsewhere: true },
+  { name: 'key kept elsewhere', keyring: pinned(DERIVED_ELSEWHERE, HUB_KEY), pinned: CLIENT_KEY },
+  { name: 'key kept elsewhere, first contact', keyring: DERIVED_ELSEWHERE },
   { name: 'paced, first contact', keyring: NEW, isPaced: true },
   { name: 'paced, one hub of two', keyring: KNOWN_OF_TWO, pinned: CLIENT_KEY, isPaced: true },
-  { name: 'paced, key kept elsewhere', keyring: DERIVED, isKeyElsewhere: true, isPaced: true },
-  { name: 'attacker knows the password', keyring: KNOWN, pinned: CLIENT_KEY, isInsider: true },
+  { name: 'paced, key kept elsewhere', keyring: DERIVED_ELSEWHERE, isPaced: true },
   { name: 'first contact, provisioned, MQTT', keyring: PROVISIONED, overMqtt: true },
   {
     name: 'new hub key, MQTT',

@@ -2,35 +2,11 @@
  * Explores a scenario breadth-first: all that can follow from it by itself, by chance, and by up to so many acts of an attacker,
  * in any order. Worlds with the same description are one state.
  */
-
+import { type Act, attacks, freeActs } from './acts.ts';
 import { hashOf } from './copy.ts';
-
-/** Something that can happen, by its name. */
-export type Act<World> = readonly [name: string, happens: (world: World) => void];
-
-/** A world in which something can happen. */
-export interface Explored<World> {
-  /** A world like this one, in which something else can happen. */
-  copy(): World;
-  readonly connection: object | undefined;
-  /** Whether both sides are connected, and have heard each other. */
-  readonly isConnected: boolean;
-  /** Why a person is asked. */
-  readonly asked: string | undefined;
-  /** Given the same inputs again, it does the same. */
-  checkRepetition?(): void;
-}
-
-/** What a search explores. */
-export interface Model<World extends Explored<World>> {
-  readonly name: string;
-  begin(): World;
-  /** Worlds with the same description go on in the same ways. @param isWatched - whether an attacker may act */
-  describe(world: World, isWatched: boolean): string;
-  /** What can happen by itself or by chance. The first is what happens if nobody interferes. */
-  freeActs(world: World): Act<World>[];
-  attacks(world: World): Act<World>[];
-}
+import { describe } from './describe.ts';
+import { SCENARIOS } from './scenarios.ts';
+import { World } from './world.ts';
 
 /** How many worlds with a connection are kept; each takes some 10 KB. */
 const SPARE = 20_000;
@@ -65,12 +41,7 @@ class States {
   readonly #names = new Map<string, string>();
 
   /** The index of a state, and whether it is new. */
-  add(
-    world: { readonly isConnected: boolean; readonly asked: string | undefined },
-    parent: number,
-    act: string,
-    description: string,
-  ): { index: number; isNew: boolean } {
+  add(world: World, parent: number, act: string, description: string): { index: number; isNew: boolean } {
     const key = hashOf(description);
     const indices = this.#indices[key % 16]!; // since a Map cannot hold more than 16 million
     const known = indices.get(key);
@@ -95,23 +66,18 @@ class States {
 }
 
 /**
- * Runs a search.
+ * Explores a scenario.
  * @param acts - how many acts of an attacker
  * @param until - when to give up, in milliseconds since 1970
  */
-export function search<World extends Explored<World>>(
-  model: Model<World>,
-  acts: number,
-  until: number,
-): Found {
-  const { name, describe, freeActs, attacks } = model;
+export function explore(name: string, acts: number, until: number): Found {
   const states = new States();
   const counts: number[] = [];
   const explored: number[] = [];
   const questions = new Set<string>();
   let transitions = 0;
   let depth = 0;
-  const root = model.begin();
+  const root = new World(SCENARIOS.find((scenario) => scenario.name === name)!);
   states.add(root, -1, '', describe(root, acts > 0));
   /** Worlds without a connection, from which all others can be made again, and some others, to save time. */
   const worlds = new Map<number, World>([[0, root]]);
@@ -138,18 +104,12 @@ export function search<World extends Explored<World>>(
   };
 
   /** Tries acts in a state. Returns what broke, or nothing. New states are appended to a list. */
-  const attempt = (
-    index: number,
-    world: World,
-    acts: readonly Act<World>[],
-    isWatched: boolean,
-    list: number[],
-  ) => {
+  const attempt = (index: number, world: World, acts: readonly Act[], isWatched: boolean, list: number[]) => {
     for (const [act, happens] of acts) {
       const after = world.copy();
       try {
         happens(after);
-        if (transitions % 61 === 0) after.checkRepetition?.();
+        if (transitions % 61 === 0) after.checkRepetition();
       } catch (error) {
         const path = [...states.path(index), act].join('\n  ');
         return `${name}: ${(error as Error).message}\n  ${path}\n${(error as Error).stack ?? ''}`;
@@ -180,7 +140,7 @@ export function search<World extends Explored<World>>(
         counts[used] = layer.length;
         if (i % 64 === 0 && Date.now() > until) return finish();
         const index = layer[i]!;
-        const world = worldOf(model, states, worlds, index);
+        const world = worldOf(states, worlds, index);
         if (world.asked !== undefined) questions.add(world.asked);
         const broken = attempt(index, world, step(world), isWatched, step === attacks ? later : layer);
         if (broken !== undefined) return found(broken);
@@ -197,18 +157,13 @@ export function search<World extends Explored<World>>(
 }
 
 /** Makes the world of a state: from the last one without a connection, by doing again what was done since. */
-function worldOf<World extends Explored<World>>(
-  { freeActs, attacks }: Model<World>,
-  states: States,
-  worlds: ReadonlyMap<number, World>,
-  index: number,
-): World {
+function worldOf(states: States, worlds: ReadonlyMap<number, World>, index: number): World {
   const names: string[] = [];
   let at = index;
   for (; !worlds.has(at); at = states.parent[at]!) names.push(states.act[at]!);
   const world = worlds.get(at)!.copy();
   for (const name of names.reverse()) {
-    const isIt = ([own]: Act<World>): boolean => own === name;
+    const isIt = ([own]: Act): boolean => own === name;
     const act = freeActs(world).find(isIt) ?? attacks(world).find(isIt);
     if (act === undefined) throw new Error(`nothing is called ${name}`);
     act[1](world);
