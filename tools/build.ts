@@ -192,6 +192,7 @@ async function buildProgram(folder: string): Promise<void> {
       'hub-protocol-client/hub': root('client/src/hub.ts'),
       'hub-protocol-client/atomic-file': root('client/src/atomic-file.ts'),
       'hub-protocol-client/causes': root('client/src/causes.ts'),
+      'hub-protocol-client/sockets': root('client/src/sockets.ts'),
       'hub-protocol-client/https': root('client/src/https.ts'),
       'hub-protocol-client': root('client/src/ws.ts'),
       'hub-protocol-judge/internals': root('judge/src/internals.ts'),

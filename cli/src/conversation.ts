@@ -34,7 +34,7 @@ import {
   updateKeyring,
 } from 'hub-protocol-judge/internals';
 import { show } from './derive.ts';
-import { Fault, type Server } from './reach.ts';
+import { DOCTOR_NAME, Fault, type Server } from './reach.ts';
 import { shown, shownList } from './shown.ts';
 import { LONGEST } from './talk.ts';
 
@@ -65,8 +65,6 @@ export interface Conversation {
   pass(step: string, text: string): void;
 }
 
-/** The name of the program, for the logs of the hub. */
-const PROGRAM = 'hub-protocol-doctor';
 /** The client waits until this program ends it. */
 const NONE = { 'awaiting-hello': LONGEST, 'awaiting-offer': LONGEST, 'awaiting-message-2': LONGEST };
 /** The time in which a hub that refuses the client's key ends the connection, in milliseconds. */
@@ -102,9 +100,9 @@ class Talk {
     this.#awaited = upgradeOf(protocol);
     const options: NodeOptions = {
       identity,
-      socket: { ca: server.ca },
+      socket: server.socket,
       allowPlaintext,
-      userAgent: PROGRAM,
+      userAgent: DOCTOR_NAME,
       keyring: this.#store,
       session: { patterns: ['XXpsk2'] }, // a failed KKpsk0 does not say why
       policy: { deadlines: NONE },

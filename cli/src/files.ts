@@ -1,6 +1,8 @@
 /** Reads files, with errors that say what to do, and writes secrets that nobody else can read. */
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { createSecureContext } from 'node:tls';
+import type { SocketOptions } from 'hub-protocol-client';
 import { NotPrivate, replaceFile, writeFileAtomically } from 'hub-protocol-client/atomic-file';
 import { readCertificate } from 'hub-protocol-client/causes';
 import {
@@ -23,7 +25,7 @@ import {
   readAtMost,
   readNodeId,
 } from 'hub-protocol-judge/internals';
-import { CannotRun } from './command.ts';
+import { type Arguments, CannotRun } from './command.ts';
 
 const OTHERS = 0o077; // the permissions of group and others
 
@@ -128,6 +130,23 @@ export function readAuthority(given: string | undefined, identity: string): stri
   const pem = readCertificate(readFile(path, 'the certificate authority'));
   if (pem === undefined) throw new CannotRun(`${path} is not a certificate, as PEM or DER`);
   return pem;
+}
+
+/** What --ca, --cert and --key make of sockets. */
+export function readSocketOptions(args: Arguments, identity: string): SocketOptions {
+  const ca = readAuthority(args.text('ca'), identity);
+  const paths = [args.text('cert'), args.text('key')].filter((path) => path !== undefined);
+  if (paths.length === 0) return { ca };
+  if (paths.length === 1) throw new CannotRun('--cert and --key belong together: pass both');
+  const [cert, key] = paths.map((path) => `${Buffer.from(readFile(path, 'the client certificate'))}`);
+  try {
+    createSecureContext({ cert, key });
+  } catch {
+    throw new CannotRun(
+      `${paths.join(' and ')}: not a certificate and its private key as PEM, without a passphrase`,
+    );
+  }
+  return { ca, cert, key };
 }
 
 /** Whether this user, and nobody else, may read and write a file. */

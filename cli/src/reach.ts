@@ -1,9 +1,10 @@
 /** The way to a server, a step at a time: DNS, TCP, TLS, and the account at an MQTT broker. No secret is sent before TLS is verified. */
 import { lookup } from 'node:dns/promises';
 import { request } from 'node:http';
-import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTcp, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type PeerCertificate, type TLSSocket } from 'node:tls';
+import type { SocketOptions } from 'hub-protocol-client';
 import {
   causeOf,
   causeOfOpening,
@@ -11,11 +12,14 @@ import {
   type Place,
   refusesVersion,
   sentenceOfCause,
-  socketOptions,
 } from 'hub-protocol-client/causes';
+import { type Route, tunnel } from 'hub-protocol-client/sockets';
 import { clientId, deriveTopics, type Identity } from 'hub-protocol-judge/internals';
 import { generate, type IConnackPacket, type Packet, parser } from 'mqtt-packet';
 import { createWebSocketStream, WebSocket } from 'ws';
+
+/** The name of the program, for the logs of hubs and brokers. */
+export const DOCTOR_NAME = 'hub-protocol-doctor';
 
 /** What is wrong, as a sentence that says what to do. */
 export class Fault extends Error {
@@ -44,8 +48,8 @@ export interface Server {
   readonly host: string;
   readonly port: number;
   readonly url: string;
-  /** A certificate authority, as PEM. */
-  readonly ca: string | undefined;
+  readonly socket: SocketOptions;
+  readonly route: Route;
   /** In milliseconds. */
   readonly timeout: number;
 }
@@ -93,21 +97,25 @@ export async function resolveHost(server: Server): Promise<string[]> {
   });
 }
 
-export function openSocket(server: Server): Promise<Socket> {
-  const { host, port, timeout } = server;
+export function openSocket(server: Server): Promise<Duplex> {
+  const { host, port, timeout, route } = server;
   return within(server, LATE, (done, fail) => {
-    const socket = connectTcp({ host, port, ...socketOptions(timeout) });
+    if (route.proxy !== undefined) {
+      tunnel(route.proxy, { host, port }, timeout, (error, socket) => (socket ? done(socket) : fail(error)));
+      return () => {}; // it has the same timeout
+    }
+    const socket = connectTcp({ host, port, ...route.options });
     socket.once('connect', () => done(socket)).on('error', fail);
     return () => socket.destroy();
   });
 }
 
 /** Negotiates TLS, also with a certificate that is not accepted. */
-export function secure(socket: Socket, server: Server): Promise<TLSSocket> {
-  const { host, ca } = server;
+export function secure(socket: Duplex, server: Server): Promise<TLSSocket> {
+  const { host, route } = server;
   return within(server, SILENT, (done, fail) => {
     const servername = isIP(host) === 0 ? { servername: host } : {};
-    const tls = connectTls({ socket, host, ca, rejectUnauthorized: false, ...servername });
+    const tls = connectTls({ ...route.options, socket, host, rejectUnauthorized: false, ...servername });
     tls.once('secureConnect', () => done(tls)).on('error', fail);
     tls.once('close', () => fail({ code: 'ECONNRESET' }));
     return () => socket.destroy();
@@ -228,8 +236,8 @@ async function logOnWith(
       else packets.parse(part);
     });
     socket.on('error', fail);
-    socket.on('close', () => fail({ code: 'ECONNRESET' }));
-    const id = clientId('hub-protocol-doctor', identity.accessKey);
+    socket.on('close', () => setImmediate(fail, { code: 'ECONNRESET' })); // through a proxy, an alert of TLS may come after it
+    const id = clientId(DOCTOR_NAME, identity.accessKey);
     write({ cmd: 'connect', protocolVersion, clientId: id, clean: true, keepalive: 60, ...account });
     return () => socket.destroy();
   });
@@ -238,7 +246,8 @@ async function logOnWith(
 }
 
 /** A broker's MQTT over WebSocket. */
-export function overWebSocket({ url, ca, timeout }: Server): Duplex {
-  const socket = new WebSocket(url, ['mqtt'], { ca, maxPayload: MOST_OF_BROKER, ...socketOptions(timeout) });
+export function overWebSocket({ url, route: { options, agent, headers } }: Server): Duplex {
+  const given = { ...options, agent, headers: headers as Record<string, string>, maxPayload: MOST_OF_BROKER };
+  const socket = new WebSocket(url, ['mqtt'], given);
   return createWebSocketStream(socket);
 }

@@ -15,7 +15,7 @@ import {
 import { type LocalError, printable } from 'hub-protocol-judge/internals';
 import { type Arguments, CannotRun, type Options } from './command.ts';
 import { show } from './derive.ts';
-import { assertPrivate, isLocalError, readAuthority, readIdentityFile } from './files.ts';
+import { assertPrivate, isLocalError, readIdentityFile, readSocketOptions } from './files.ts';
 
 export const TALK_OPTIONS: Options = {
   keyring: {
@@ -28,6 +28,12 @@ export const TALK_OPTIONS: Options = {
     argument: 'FILE',
     help: 'a certificate authority to trust, as PEM or DER (default: ca.pem next to the identity, if "hub" has written it)',
   },
+  cert: {
+    type: 'string',
+    argument: 'FILE',
+    help: 'the certificate of this client, as PEM, for servers that want one; with --key',
+  },
+  key: { type: 'string', argument: 'FILE', help: 'its private key, as PEM' },
   lang: {
     type: 'string',
     argument: 'TAG',
@@ -91,11 +97,11 @@ export function startTalk(path: string, args: Arguments, ask: AskPerson, say: (t
   const identity = readIdentityFile(path);
   const keyring = args.text('keyring') ?? keyringOf(path);
   if (!existsSync(keyring)) assertPrivate(keyring, false, 'the keyring');
-  const ca = readAuthority(args.text('ca'), path);
+  const socket = readSocketOptions(args, path);
   const allowPlaintext = args.flag('allow-plaintext');
   const lang = args.text('lang');
   const policy = { onKkFailure: 'keep-pin' } as const; // a person is asked about another key
-  const options = { identity, socket: { ca }, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' };
+  const options = { identity, socket, lang, allowPlaintext, policy, userAgent: 'hub-protocol-cli' };
   const client = connectOr(() => connect({ ...options, keyring: keyringAt(keyring, identity.accessKey) }));
   let disclosed: Disclosed = {};
   client.on('disclosure', ({ text, language }) => {
@@ -174,7 +180,7 @@ export function answerAt(terminal: Interface, question: string): Promise<string>
 
 /** A sentence of the client, which names its options, for whoever types options. */
 export function toShell(advice: string): string {
-  return advice.replace('(ca)', '(--ca)');
+  return advice.replace('(ca)', '(--ca)').replace('(socket: cert, key)', '(--cert, --key)');
 }
 
 /** All that is told: whoever sits at a terminal is an operator. */

@@ -25,6 +25,8 @@ export interface Route {
   readonly options: object;
   readonly agent: Agent | undefined;
   readonly headers: OutgoingHttpHeaders;
+  /** Of the environment, if it is used. */
+  readonly proxy: URL | undefined;
   /** Opens a connection without HTTP, with TLS if the address has it. */
   dial(): Duplex;
   readonly place: Place;
@@ -64,11 +66,13 @@ export function routeTo(
     servername: socket.servername ?? (net.isIP(host) === 0 ? host : ''),
   };
   const proxy = given === undefined ? proxyFor({ isTls, host, port }) : undefined;
-  const used = given ?? (proxy?.isUsed ? agentThrough(proxy.url, isTls, timeout) : undefined);
+  const through = proxy?.isUsed ? proxy.url : undefined;
+  const used = given ?? (through && agentThrough(through, isTls, timeout));
   return {
     options,
     agent: used,
     headers: { ...userAgentHeader(userAgent), ...headers },
+    proxy: through,
     dial() {
       if (used !== undefined)
         return new Later((done) => askAgent(used, { ...target, secureEndpoint: isTls }, done));
@@ -233,7 +237,8 @@ function agentThrough(proxy: URL, isTls: boolean, timeout: number): Agent {
   return Object.assign(agent, through);
 }
 
-function tunnel(
+/** Asks a proxy for a connection to a server. */
+export function tunnel(
   proxy: URL,
   { host, port }: { host: string; port: number },
   timeout: number,

@@ -3,6 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import dns from 'node:dns/promises';
 import { EventEmitter } from 'node:events';
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import net, { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -28,7 +29,7 @@ import * as assert from 'uvu/assert';
 import { createWebSocketStream, type WebSocket, WebSocketServer } from 'ws';
 import { localhostCertificate } from '../../cli/src/certificate.ts';
 import { hiding } from '../../cli/src/hidden.ts';
-import { verify } from '../../cli/src/reach.ts';
+import { type Server, verify } from '../../cli/src/reach.ts';
 import { until, watchingTimers, withTimers } from '../client/world.ts';
 import { AnyHub } from '../world/hub.ts';
 import { startBroker } from '../world/mqtt-broker.ts';
@@ -702,6 +703,41 @@ test('examines a broker over WebSocket', async () => {
   assert.equal([step, cause, platform_code], ['broker', 'not-a-hub', 'HTTP_400']);
 });
 
+for (const protocol of ['wss', 'https', 'mqtts'] as const) {
+  test(`over ${protocol}, goes through the proxy of the environment, with the certificate of the client`, async () => {
+    const own = await localhostCertificate();
+    const hub = await AnyHub.start({ ...VALID, requestCert: true, ca: own.ca } as Issued);
+    hub.psk = PSK;
+    const proxy = createHttpServer().on('connect', ({ url }: IncomingMessage, near: Socket) => {
+      const far = net.connect(Number(url!.split(':')[1]!), '127.0.0.1', () =>
+        near.write('HTTP/1.1 200 OK\r\n\r\n'),
+      );
+      near.pipe(far).pipe(near);
+      for (const each of [near, far]) each.on('error', () => {}).on('close', () => far.destroy());
+    });
+    const variables = { HTTPS_PROXY: `http://127.0.0.1:${await listen(proxy)}`, NODE_USE_ENV_PROXY: '1' };
+    Object.assign(process.env, variables);
+    for (const name of Object.keys(variables)) closeLater(() => delete process.env[name]);
+    closeLater(() => hub.stop());
+    const url = `${protocol}://localhost:${hub.port}`;
+    const path =
+      protocol === 'mqtts' ? mqtt(url) : there({ [protocol]: url }, { protocols: { [protocol]: true } });
+    const pair = [
+      '--cert',
+      folder.write('client.pem', own.cert),
+      '--key',
+      folder.write('client.key', own.key),
+    ];
+    const { code, stdout } = await doctor(path, ...TRUSTING, ...pair);
+    assert.is(code, 0, stdout);
+    assert.match(stdout, /^ok {5}TCP {9}the proxy at 127\.0\.0\.1:\d+ connects to port \d+/m);
+    assert.match(
+      (await doctor(path, ...TRUSTING)).stdout.replace(/\s+/g, ' '),
+      /wants a client certificate\. Pass the one that its operator gives you \(--cert, --key\)/,
+    );
+  });
+}
+
 test('asks for MQTT over WebSocket, and takes a server that does not speak it for no broker', async () => {
   const server = createHttpsServer({ ...VALID });
   let asked: unknown;
@@ -1064,6 +1100,19 @@ test('refuses an authority that is not a certificate', async () => {
   assert.match(stderr, /torn\.pem is not a certificate, as PEM or DER\n$/);
 });
 
+test('refuses a client certificate without its key, and one of another', async () => {
+  const cert = ['--cert', folder.write('client.pem', CA)];
+  const key = ['--key', folder.write('client.key', (await localhostCertificate()).key)];
+  for (const [args, told] of [
+    [cert, /--cert and --key belong together/],
+    [[...cert, ...key], /not a certificate and its private key/],
+  ] as const) {
+    const { code, stderr } = await doctor(identity, ...args);
+    assert.is(code, 2);
+    assert.match(stderr, told);
+  }
+});
+
 test('says which addresses a name has, and that an address needs no DNS', async () => {
   const dns = async (host: string): Promise<string | undefined> => {
     const url = `ws://${host}:${await tcp((socket) => socket.destroy())}`;
@@ -1121,16 +1170,8 @@ test('calls a certificate refused although the platform does not say why, and en
   let isEnded = false;
   const tls = { authorized: false, getPeerCertificate: () => ({}), destroy: () => (isEnded = true) };
   const place = { scheme: 'wss', host: 'localhost', at: 'localhost:1', partner: 'hub' } as const;
-  const server = {
-    place,
-    host: 'localhost',
-    port: 1,
-    url: 'wss://localhost:1',
-    ca: undefined,
-    timeout: 1000,
-  };
   try {
-    await verify(tls as unknown as TLSSocket, server);
+    await verify(tls as unknown as TLSSocket, { place } as Server);
     assert.unreachable();
   } catch (error) {
     assert.is((error as { code?: string }).code, 'certificate-refused', String(error));

@@ -35,6 +35,7 @@ export async function bundled(program: URL, plugins: Plugin[] = []): Promise<str
       'hub-protocol-client/atomic-file': path('client/src/atomic-file.ts'),
       'hub-protocol-client/browser': path('client/src/browser.ts'),
       'hub-protocol-client/causes': path('client/src/causes.ts'),
+      'hub-protocol-client/sockets': path('client/src/sockets.ts'),
       'hub-protocol-client/hub': path('client/src/hub.ts'),
       'hub-protocol-client/https': path('client/src/https.ts'),
       'hub-protocol-client/mqtt': path('client/src/mqtt.ts'),

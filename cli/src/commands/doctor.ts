@@ -2,9 +2,10 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { KeyringFile } from 'hub-protocol-client';
+import { KeyringFile, type SocketOptions } from 'hub-protocol-client';
 import { writeFileAtomically } from 'hub-protocol-client/atomic-file';
 import { asSentence, type Place, tellingOf } from 'hub-protocol-client/causes';
+import { routeTo } from 'hub-protocol-client/sockets';
 import {
   authorizedUrl,
   brokerEndpoint,
@@ -20,14 +21,15 @@ import { converse, type Greeting, nodeIdOf, offersOf, upgradeOf } from '../conve
 import {
   isLocalError,
   makeFolder,
-  readAuthority,
   readIdentityFile,
   readKeyringFile,
+  readSocketOptions,
   reasonOf,
 } from '../files.ts';
 import { hiding, hidingInJson } from '../hidden.ts';
 import {
   type BrokerLimits,
+  DOCTOR_NAME,
   Fault,
   logOn,
   openSocket,
@@ -37,7 +39,7 @@ import {
   secure,
   verify,
 } from '../reach.ts';
-import { inShellWords, keyringOf, TALK_OPTIONS } from '../talk.ts';
+import { inShellWords, keyringOf, TALK_OPTIONS, toShell } from '../talk.ts';
 
 const PROTOCOLS = ['wss', 'https', 'mqtt'] as const;
 type Protocol = (typeof PROTOCOLS)[number];
@@ -78,7 +80,7 @@ the device.
       ...TALK_OPTIONS.keyring!,
       help: 'the keyring of the client (default: kiosk.keyring.json for kiosk.json, if there is one)',
     },
-    ca: TALK_OPTIONS.ca!,
+    ...{ ca: TALK_OPTIONS.ca!, cert: TALK_OPTIONS.cert!, key: TALK_OPTIONS.key! },
     protocol: {
       type: 'string',
       argument: 'NAME',
@@ -101,7 +103,7 @@ interface Subject {
   readonly keyringPath: string;
   readonly protocol: Protocol | undefined;
   readonly allowPlaintext: boolean;
-  readonly ca: string | undefined;
+  readonly socket: SocketOptions;
   readonly timeout: number;
   readonly question: string | undefined;
   readonly greeting: Greeting;
@@ -128,7 +130,7 @@ async function doctor(args: Arguments): Promise<Result> {
     keyringPath,
     protocol,
     allowPlaintext: args.flag('allow-plaintext'),
-    ca: readAuthority(args.text('ca'), path),
+    socket: readSocketOptions(args, path),
     timeout: readTimeout(args.text('timeout')),
     question: args.text('ask'),
     greeting: {},
@@ -238,7 +240,7 @@ class Steps {
 
   fail({ step, code, message, platformCode }: Fault, isLocal: boolean): void {
     const failed = step === undefined ? this.#next : this.#find(step);
-    const text = message.replace('(ca)', '(--ca)');
+    const text = toShell(message);
     Object.assign(failed, { state: 'fault', text, code, platform_code: platformCode });
     if (isLocal || ['address', 'limits', 'answer'].includes(failed.step)) return;
     const of = platformCode === undefined ? {} : { platformCode };
@@ -263,14 +265,13 @@ async function examine(subject: Subject, steps: Steps): Promise<void> {
   else steps.plan(upgradeOf(protocol), 'greeting', 'access key', 'protocol', 'password', 'pin', 'session');
   if (question !== undefined) steps.plan('answer');
 
-  const addresses = await resolveHost(server);
+  const proxy = server.route.proxy && `the proxy at ${place.proxy!.at}`;
+  const addresses = proxy === undefined ? await resolveHost(server) : [host];
   const isName = addresses[0] !== host;
-  steps.pass(
-    'DNS',
-    isName ? `${host} is ${addresses.slice(0, MOST).join(', ')}` : 'not needed: it is an IP address',
-  );
+  const reason = proxy === undefined ? 'it is an IP address' : `${proxy} resolves names`;
+  steps.pass('DNS', isName ? `${host} is ${addresses.slice(0, MOST).join(', ')}` : `not needed: ${reason}`);
   const socket = await openSocket(server);
-  steps.pass('TCP', `a server listens on port ${port}`);
+  steps.pass('TCP', `${proxy === undefined ? 'a server listens on' : `${proxy} connects to`} port ${port}`);
   let stream: Duplex = socket;
   if (tls) {
     const secured = await secure(socket, server);
@@ -342,7 +343,7 @@ function limitsText(limits: BrokerLimits): string {
 }
 
 /** Where the client connects. */
-function locate({ identity, protocol: requested, allowPlaintext, ca, timeout }: Subject): {
+function locate({ identity, protocol: requested, allowPlaintext, socket, timeout }: Subject): {
   readonly server: Server;
   readonly protocol: Protocol;
   readonly tls: boolean;
@@ -358,8 +359,9 @@ function locate({ identity, protocol: requested, allowPlaintext, ca, timeout }: 
       : splitUrl(url)!;
   const host = hostname.replace(/^\[|\]$/g, '');
   const partner = protocol === 'mqtt' ? 'broker' : 'hub';
-  const place: Place = { scheme, host: hostname, at: `${hostname}:${port}`, partner };
-  return { server: { place, host, port, url, ca, timeout }, protocol, tls };
+  const route = routeTo(url, { socket, userAgent: DOCTOR_NAME }, timeout, partner);
+  const place: Place = { ...route.place, scheme, host: hostname, at: `${hostname}:${port}` };
+  return { server: { place, host, port, url, socket, route, timeout }, protocol, tls };
 }
 
 /** Why the hub was not asked whether it accepts the client's key, and what it seems to know. */
