@@ -10,8 +10,6 @@ type Terms = Pick<IClientOptions, 'will'> & { readonly protocolVersion: 4 | 5 };
 const WILL_REFUSED = ['CONNACK_154', 'CONNACK_155'];
 /** mosquitto refuses a message that is too long by a reason that MQTT has for connections only. */
 export const UNKNOWN_REASON: RegExp = /^Invalid pub(?:ack|rec) reason code/;
-/** The most bytes of a PUBLISH besides its topic and payload. */
-const HEAD = 16;
 
 /** What a broker takes. One of 3.1.1 does not tell it. */
 export interface Limits {
@@ -28,7 +26,7 @@ function limitsOf({
   return {
     retain: retainAvailable,
     levelOf: (qos) => Math.min(qos, maximumQoS) as 0 | 1 | 2,
-    takes: (topic, { length }) => length + topic.length + HEAD <= maximumPacketSize,
+    takes: (topic, { length }) => length + topic.length + 16 <= maximumPacketSize, // 16: the most besides
   };
 }
 
@@ -49,22 +47,21 @@ export class Broker {
   /** As last accepted. */
   #terms: Terms;
 
-  constructor(url: string, { dial, place, ...route }: Route, { will, wsOptions, ...given }: IClientOptions) {
-    this.#isWebSocket = place.scheme.startsWith('ws');
+  constructor(url: string, route: Route, { will, wsOptions, ...given }: IClientOptions) {
+    this.#isWebSocket = route.place.scheme.startsWith('ws');
     this.#all = { protocolVersion: 5, ...(will && { will }) };
     this.#terms = this.#all;
-    const { agent, headers } = route;
     const options: IClientOptions = {
       ...given,
       clean: true, // no session can use messages for an earlier one
       reconnectPeriod: 0, // a new connection is a new session
-      wsOptions: { ...route.options, agent, headers, ...wsOptions } as object,
+      wsOptions: { ...route.options, agent: route.agent, headers: route.headers, ...wsOptions } as object,
     };
     // MQTT.js passes not all options to a socket.
     this.#begin = (terms) =>
       this.#isWebSocket
         ? mqtt.connect(url, { ...options, ...terms })
-        : new MqttClient(() => dial(), { ...options, ...terms });
+        : new MqttClient(() => route.dial(), { ...options, ...terms });
   }
 
   /** From now on asks for less: something is wrong with what was accepted. */
@@ -82,8 +79,12 @@ export class Broker {
       const broker = this.#begin(terms);
       let isConnected = this.#isWebSocket; // whether more than a socket has failed
       let isSettled = false;
-      const fail = (error: Error, finding = findingOf(error, isConnected)): void => {
+      const fail = (error: Error, given?: Finding): void => {
         if (isSettled) return;
+        const refused = error instanceof ErrorWithReasonCode ? `CONNACK_${error.code}` : undefined;
+        const finding: Finding =
+          given ??
+          (refused ? { cause: 'broker-refused', platformCode: refused } : causeOfOpening(error, isConnected));
         isSettled = true;
         broker.end(true);
         const isSilent = isConnected && finding.platformCode === 'ETIMEDOUT';
@@ -131,10 +132,4 @@ function lesser({ protocolVersion, will }: Terms, finding: Finding, isSilent: bo
   if (will?.retain && WILL_REFUSED.includes(finding.platformCode!))
     return { protocolVersion, will: { ...will, qos: 0, retain: false } };
   return isSilent || refusesVersion(finding) ? { protocolVersion: 4, will } : undefined;
-}
-
-/** Why a broker has refused CONNECT, or could not be reached. */
-function findingOf(error: Error, isConnected: boolean): Finding {
-  if (!(error instanceof ErrorWithReasonCode)) return causeOfOpening(error, isConnected);
-  return { cause: 'broker-refused', platformCode: `CONNACK_${error.code}` };
 }

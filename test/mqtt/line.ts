@@ -1,6 +1,6 @@
 /** A client whose steps a test controls, for orders and client ids that client/src/mqtt.ts avoids. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildUtterance, presence, updateKeyring } from 'hub-protocol';
+import { presence, updateKeyring } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { ClientSession, type SessionEvent } from 'hub-protocol/parts';
 import type { IClientOptions, MqttClient } from 'mqtt';
@@ -51,11 +51,6 @@ export class Line {
   /** Answers `psk-needed`, which this client does not do by itself. */
   providePsk(): void {
     this.#handle(this.session.providePsk(this.#kiosk.derive()));
-  }
-
-  ask(text: string): void {
-    const request = buildUtterance({ requestId: text, text });
-    this.#handle(this.session.sendJson(request).map((data) => ({ type: 'transmit', data })));
   }
 
   sendBinary(bytes: Uint8Array): void {

@@ -95,14 +95,6 @@ test('a wrong password at first contact shows in message 2, without a word from 
   assert.equal([kiosk.keyring.pins, kiosk.keyring.psks], [[], []]);
 });
 
-test('an unknown access key, or no hub at all, is silence before the offer', async () => {
-  const kiosk = new Kiosk();
-  await startHub([]);
-  const client = kiosk.dial({ wait: DEADLINE });
-  const { reason, error, pattern } = await client.ended;
-  assert.equal([reason, error.code, pattern], ['timeout', 'timeout', undefined]); // so no second attempt
-});
-
 test('a static key other than the one that the hub has pinned: ready, then a greeting, again and again, and nobody is asked', async () => {
   const { kiosk } = await pinned();
   // The keyring was lost, or another program uses the same identity.
@@ -127,12 +119,6 @@ test('a static key other than the one that the hub has pinned: ready, then a gre
       ['dropped', 'now'],
     ],
   );
-});
-
-test('an account that the broker refuses is a refusal, not silence', async () => {
-  const kiosk = new Kiosk();
-  const { reason, retry, error } = await kiosk.refusal({ identity: kiosk.identity({ password: 'wrong' }) });
-  assert.equal([reason, retry, error.code], ['dropped', 'later', 'broker-refused']);
 });
 
 test.run();
