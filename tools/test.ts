@@ -88,8 +88,8 @@ async function runAll(): Promise<void> {
     console.log(failures);
   };
 
-  // Two more than there are cores, since some files mostly wait.
-  const processes = isSerial ? 1 : Math.min(availableParallelism() + 2, files.length);
+  // Four more than there are cores, since some files mostly wait.
+  const processes = isSerial ? 1 : Math.min(availableParallelism() + 4, files.length);
   await Promise.all(Array.from({ length: processes }, () => drain(files, report)));
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   mkdirSync(new URL('./', SECONDS), { recursive: true });
