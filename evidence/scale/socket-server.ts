@@ -1,4 +1,4 @@
-/** The servers that sockets.ts measures with, in a process of their own: a hub, a bare WebSocket that echoes, and socket.io. */
+/** The servers that sockets.ts measures with, in a process of their own: a hub, a bare WebSocket, and socket.io. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -31,8 +31,13 @@ process.once('message', async ({ tls, password, accessKeys }: Wanted) => {
   const hub = await serveHub({ nodeId, tls, clients, maxConnections, staticKey: randomBytes(32) });
 
   const bare = createServer(tls);
+  // As the hub does for a question, it reads JSON, and answers with two messages like it.
   new WebSocketServer({ server: bare }).on('connection', (socket) =>
-    socket.on('message', (data) => socket.send(data)),
+    socket.on('message', (data) => {
+      const message = JSON.parse(String(data));
+      for (const type of ['speak', 'ovos.utterance.handled'])
+        socket.send(JSON.stringify({ ...message, type }));
+    }),
   );
   const socketIo = createServer(tls);
   serveSocketIo(socketIo);

@@ -3,13 +3,15 @@
  * and a thousand clients that dial at once, as after a restart of their hub. The hub is another process of the same Node.js.
  */
 import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { rmSync, writeFileSync } from 'node:fs';
+import { Agent } from 'node:https';
 import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
+import { buildUtterance, createKeyring, type Keyring, parseIdentity } from 'hub-protocol';
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { type Client, connect } from 'hub-protocol-client';
 import { WebSocket } from 'ws';
@@ -27,6 +29,8 @@ const accessKeyOf = (i: number): string => `kiosk-${i}`;
 /** What stays open until it is closed. */
 type Close = () => void;
 type Dial = (i: number) => Promise<Close>;
+/** Options of a client, and of `ws`. */
+type Socket = { readonly ca: string } | { readonly agent: Agent };
 
 interface World {
   readonly ca: string;
@@ -64,7 +68,7 @@ function identityTextOf(i: number, { served }: World): string {
 }
 
 /** Clients that keep what they learn, so that every connection but the first is a reconnect. */
-function clientsOf(world: World): (i: number) => Promise<Client> {
+function clientsOf(world: World, socket: Socket = { ca: world.ca }): (i: number) => Promise<Client> {
   const keyrings: Keyring[] = [];
   return async (i) => {
     keyrings[i] ??= createKeyring({
@@ -72,7 +76,7 @@ function clientsOf(world: World): (i: number) => Promise<Client> {
     });
     const client = connect({
       identity: parseIdentity(identityTextOf(i, world)),
-      socket: { ca: world.ca },
+      socket,
       keyring: {
         load: () => keyrings[i]!,
         update: (change) => {
@@ -86,8 +90,8 @@ function clientsOf(world: World): (i: number) => Promise<Client> {
   };
 }
 
-async function openWebSocket(world: World): Promise<WebSocket> {
-  const socket = new WebSocket(world.served.ws, { ca: world.ca });
+async function openWebSocket(world: World, options: Socket = { ca: world.ca }): Promise<WebSocket> {
+  const socket = new WebSocket(world.served.ws, options);
   await once(socket, 'open');
   return socket;
 }
@@ -123,15 +127,40 @@ function dialsOf(world: World): readonly { readonly name: string; readonly dial:
 /** A connection, and a question with its answer. */
 export function conversations(): Promise<Row[]> {
   return withHub(async (world) => {
-    const [ours, ...peers] = dialsOf(world).map(({ name, dial }): Contender => {
-      const time = awaited(async () => (await dial(0))(), clock);
-      return { name, time };
-    });
-    const rows = await compare('a reconnect over TLS', ours!.time, peers, 8, 50);
-
-    const client = await clientsOf(world)(1);
-    const socket = await openWebSocket(world);
+    const rows: Row[] = [];
     const socketIo = await dialSocketIo(world.served.socketIo, world.ca);
+    const reconnected = async (): Promise<void> => {
+      socketIo.disconnect();
+      await socketIo.reconnect();
+    };
+    // As a program that runs: the same client, hub and certificate. An agent keeps the TLS sessions of its connections.
+    const agent = new Agent({ ca: world.ca });
+    for (const [i, socket] of [{ ca: world.ca }, { agent }].entries()) {
+      const known = await clientsOf(world, socket)(i);
+      let connected = (): void => {};
+      known.on('connect', () => connected());
+      const ours = awaited(() => {
+        known.end();
+        known.resume();
+        return new Promise<void>((resolve) => {
+          connected = resolve;
+        });
+      }, clock);
+      const bare = awaited(async () => (await openWebSocket(world, socket)).close(), clock);
+      const peers = [{ name: 'ws', time: bare }];
+      if ('ca' in socket) peers.push({ name: 'socket.io', time: awaited(reconnected, clock) });
+      const what = 'ca' in socket ? 'a reconnect over TLS' : 'a reconnect that resumes TLS';
+      rows.push(...(await compare(what, ours, peers, 8, 50)));
+      known.end();
+    }
+
+    const client = await clientsOf(world)(2);
+    const socket = await openWebSocket(world);
+    let [replies, answered] = [0, (): void => {}];
+    socket.on('message', (data) => {
+      JSON.parse(String(data));
+      if (++replies % 2 === 0) answered();
+    });
     const asked = await compare(
       'a question and its answer over TLS',
       awaited(() => client.ask('hello'), clock),
@@ -139,8 +168,10 @@ export function conversations(): Promise<Row[]> {
         {
           name: 'ws',
           time: awaited(() => {
-            socket.send('hello');
-            return once(socket, 'message');
+            socket.send(JSON.stringify(buildUtterance({ text: 'hello', requestId: randomUUID() })));
+            return new Promise<void>((resolve) => {
+              answered = resolve;
+            });
           }, clock),
         },
         { name: 'socket.io', time: awaited(() => socketIo.emitWithAck('ask', 'hello'), clock) },
@@ -199,7 +230,7 @@ export function start(installed: string): Promise<Row[]> {
       process.exit();`;
     const bare = `${IMPORTS}import { WebSocket } from 'ws';
       const socket = new WebSocket('${world.served.ws}', { ca });
-      socket.on('open', () => socket.send('hello'));
+      socket.on('open', () => socket.send('{}'));
       socket.on('message', () => process.exit());`;
     const socketIo = `${IMPORTS}import { io } from 'socket.io-client';
       const socket = io('${world.served.socketIo}', { ca, transports: ['websocket'] });

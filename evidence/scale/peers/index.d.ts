@@ -96,4 +96,9 @@ export function serveSocketIo(server: import('node:https').Server): void;
 export function dialSocketIo(
   url: string,
   ca: string,
-): Promise<{ emitWithAck(event: 'ask', text: string): Promise<string>; disconnect(): void }>;
+): Promise<{
+  emitWithAck(event: 'ask', text: string): Promise<string>;
+  disconnect(): void;
+  /** Connects again, after `disconnect`. */
+  reconnect(): Promise<unknown>;
+}>;

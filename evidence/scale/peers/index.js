@@ -19,7 +19,14 @@ export function serveSocketIo(server) {
 }
 
 export async function dialSocketIo(url, ca) {
-  const socket = io(url, { ca, transports: ['websocket'], forceNew: true, reconnection: false });
-  await new Promise((resolve) => socket.on('connect', resolve));
-  return socket;
+  const socket = io(url, {
+    ca,
+    transports: ['websocket'],
+    forceNew: true,
+    reconnection: false,
+    autoConnect: false,
+  });
+  const reconnect = () => new Promise((resolve) => socket.connect().once('connect', resolve));
+  await reconnect();
+  return Object.assign(socket, { reconnect });
 }
