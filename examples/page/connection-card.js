@@ -5,16 +5,16 @@ const STATES = {
   connecting: 'Connecting',
   deriving: 'Deriving the pre-shared key',
   ready: 'Ready',
-  waiting: 'Waiting, then dialling again',
-  asking: 'A person has to decide',
-  left: 'Left',
+  waiting: 'Waiting, then connecting again',
+  asking: 'Your decision',
+  left: 'Disconnected',
 };
 
 const byId = (id) => document.getElementById(id);
 
-/** The message of an error, as a sentence, with its code. */
+/** The message of an error, as a sentence, and its code. */
 export function sentence({ message, code, name }) {
-  return `${message[0].toUpperCase()}${message.slice(1)} (${code ?? name}).`;
+  return `${message[0].toUpperCase()}${message.slice(1)}${message.endsWith('?') ? '' : '.'} (${code ?? name})`;
 }
 
 export class ConnectionCard {
@@ -60,7 +60,7 @@ export class ConnectionCard {
     const until = performance.now() + milliseconds;
     const tick = () => {
       const left = Math.max(0, until - performance.now());
-      byId('countdown').textContent = `${(left / 1000).toFixed(1)} s`;
+      byId('countdown').textContent = `${Math.ceil(left / 1000)} s`;
       byId('pause').value = milliseconds === 0 ? 1 : 1 - left / milliseconds;
     };
     this.set('waiting', advice);

@@ -35,7 +35,7 @@ export function showKeyring(accessKey) {
       row.querySelector('.hub').textContent = nodeId;
       row.querySelector('code').textContent = key;
       const drop = row.querySelector('button');
-      drop.setAttribute('aria-label', `Drop the pin of ${nodeId}`);
+      drop.setAttribute('aria-label', `Unpin ${nodeId}`);
       drop.addEventListener('click', () => {
         storage.update((stored) => dropPin(stored, nodeId));
         showKeyring(accessKey);

@@ -39,11 +39,13 @@ byId('identity-form').addEventListener('submit', (submitted) => {
       : `Goes to ${new URL(url).host}, ${tls ? 'with' : 'without'} TLS.`;
     showKeyring(identity.accessKey);
   } catch (error) {
+    text.setAttribute('aria-invalid', 'true');
     byId('identity-error').hidden = false;
     byId('identity-error').textContent = sentence(error);
     return;
   }
   text.value = '';
+  text.removeAttribute('aria-invalid');
   byId('redacted').textContent = JSON.stringify(redactIdentity(identity), undefined, 2);
   byId('redaction').open = true;
   showIdentity(true);
@@ -130,7 +132,10 @@ function start() {
       hurriedDials = 0;
     });
   }
-  started.on('disclosure', ({ text = 'The AI notice is missing: tell the operator.' }) => say('Note', text));
+  started.on('disclosure', ({ text, language }) => {
+    if (text === undefined) say('Note', 'The AI notice is missing: tell the operator.');
+    else say('Note', text, language);
+  });
   started.on('connecting', (event) => sequence.show(event));
   started.on('deriving', ({ progress }) => progress === 1 && sequence.derived());
   started.on('trace', ({ what }) => {
@@ -141,11 +146,11 @@ function start() {
   return started;
 }
 
-function say(who, text) {
+function say(who, text, language = 'en') {
   const line = byId('line').content.firstElementChild.cloneNode(true);
   line.className = who.toLowerCase();
   line.querySelector('.heard').textContent = `${who}:`;
-  line.querySelector('.text').textContent = text;
+  Object.assign(line.querySelector('.text'), { textContent: text, lang: language });
   const conversation = byId('conversation');
   conversation.append(line);
   conversation.scrollTop = conversation.scrollHeight;

@@ -64,8 +64,8 @@ export class Sequence {
       this.#note('bad', `${how}: ${reason === error.code ? reason : `${reason}, ${error.code}`}`);
     },
     dial: ({ after }) =>
-      this.#note('policy', after === 0 ? 'Dials again immediately' : `Dials again in ${seconds(after)}`),
-    ask: () => this.#note('policy', 'Asks a person'),
+      this.#note('policy', after === 0 ? 'Connects again at once' : `Connects again in ${seconds(after)}`),
+    ask: () => this.#note('policy', 'Your decision'),
     rest: () => this.#note('policy', 'Rests, until a person connects'),
   };
 

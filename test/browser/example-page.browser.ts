@@ -38,7 +38,7 @@ test('reports what is wrong with an identity', async () => {
   await tab.evaluate(`document.getElementById('identity-text').focus()`);
   await tab.paste('{"access_key":"a"}');
   await tab.click('#identity-form .primary');
-  assert.match(await text('identity-error'), /\(identity-password\)\.$/);
+  assert.match(await text('identity-error'), /\. \(identity-password\)$/);
   await tab.evaluate(`document.getElementById('identity-text').value = ''`);
 });
 
@@ -129,10 +129,10 @@ test('dials again after the policy’s pause when the connection is cut', async 
   await tab.evaluate('seen.status.length = 0');
   await tab.click('#cut');
   await tab.until(`seen.status.at(-1) === 'Ready'`);
-  assert.equal(await seen('status'), ['Waiting, then dialling again', 'Connecting', 'Ready']);
+  assert.equal(await seen('status'), ['Waiting, then connecting again', 'Connecting', 'Ready']);
   const countdown = await seen('countdown');
-  assert.is(countdown[0], '2.0 s');
-  assert.ok(countdown.length > 5);
+  assert.is(countdown[0], '2 s');
+  assert.ok(countdown.includes('1 s'));
 });
 
 test('says what to check when no hub answers, and comes back with KKpsk0 at once when it has started', async () => {
@@ -162,7 +162,7 @@ test('asks a person at once when the hub has a new key, and trusts that key if t
   await tab.evaluate('seen.countdown.length = 0');
   await tab.click('#new-key');
   await state('asking');
-  assert.ok(new Set(await seen('countdown')).size <= 2); // '2.0 s', which was cut short, and '0.0 s'
+  assert.ok(new Set(await seen('countdown')).size <= 2); // '2 s', which was cut short, and '0 s'
   await tab.click('#trust');
   await state('ready');
   await say('Are you the one?');
