@@ -38,7 +38,11 @@ export interface Front extends Value {
 
 /** What is at port 8883, between the kiosk and a hub over MQTT. */
 export interface Broker extends Value {
-  readonly program?: 'mosquitto' | 'aedes';
+  readonly program?: 'mosquitto' | 'aedes' | 'mochi' | 'rabbitmq';
+  /** Fields of the identity. */
+  readonly mqtt?: object;
+  /** The levels that all topics start with (default: hivemind/hub). */
+  readonly base?: string;
   /** More lines of its configuration, for the listener of clients, and for all. */
   readonly configuration?: string;
   readonly general?: string;
@@ -176,6 +180,7 @@ const mosquitto = (configuration = '', rest: Broker = {}): Broker => ({
   ...rest,
 });
 const LIMITS = 'a broker with limits';
+const OTHER = 'another broker';
 const REFUSES = 'a broker without a way';
 
 export const BROKERS: Axis<Broker> = {
@@ -183,6 +188,7 @@ export const BROKERS: Axis<Broker> = {
   mosquitto: mosquitto(),
   'mosquitto, no retain': mosquitto('retain_available false', { kind: LIMITS }),
   'mosquitto, QoS 0 only': mosquitto('max_qos 0', { kind: LIMITS }),
+  'mosquitto, anonymous': mosquitto('allow_anonymous true', { kind: LIMITS }),
   'mosquitto, 20 kB': mosquitto('message_size_limit 20000', {
     question: 'x'.repeat(30_000),
     says: /length.*packets of 66 kB/,
@@ -200,7 +206,17 @@ export const BROKERS: Axis<Broker> = {
     kind: REFUSES,
     says: /wants a client certificate|does not accept the client certificate/,
   }),
-  aedes: { program: 'aedes' },
+  'RabbitMQ, a dot in topics': {
+    ...{ program: 'rabbitmq', kind: REFUSES, base: 'hivemind/hub.localhost' },
+    says: /delivers messages under other topics.*without a dot/,
+  },
+  RabbitMQ: { program: 'rabbitmq', kind: OTHER },
+  'mochi, MQTT 5 only': {
+    program: 'mochi',
+    kind: OTHER,
+    mqtt: { endpoint: 'mqtt://hub.test:8883', tls: true },
+  },
+  aedes: { program: 'aedes', kind: OTHER, mqtt: { endpoint: 'ssl://hub.test:8883' } },
 };
 
 const FOLDER = 'install -d -o 4242 place';
@@ -273,14 +289,7 @@ export const PACKAGINGS: readonly string[] = [
   'one executable',
 ];
 
-export const RUNTIMES: readonly string[] = [
-  'Node.js 20',
-  'Node.js 22',
-  'Node.js 24',
-  'Node.js 26',
-  'Bun',
-  'Deno',
-];
+export const RUNTIMES: readonly string[] = 'Node.js 20|Node.js 22|Node.js 24|Node.js 26|Bun|Deno'.split('|');
 
 /** The kinds of an axis. */
 export const kindsOf = (axis: Axis<Value>): string[] => [

@@ -116,20 +116,8 @@ async function startResolver(): Promise<void> {
     const wants = { 1: 4, 28: 16 }[query.readUInt16BE(end + 1)];
     const isKnown = labels.join('.').toLowerCase() === NAME && dns !== 'no such name';
     const answers = addresses.map(bytesOf).filter(({ length }) => isKnown && length === wants);
-    const head = Buffer.from([
-      query[0]!,
-      query[1]!,
-      0x81,
-      isKnown ? 0x80 : 0x83,
-      0,
-      1,
-      0,
-      answers.length,
-      0,
-      0,
-      0,
-      0,
-    ]);
+    const counts = [0, 1, 0, answers.length, 0, 0, 0, 0];
+    const head = Buffer.from([...query.subarray(0, 2), 0x81, isKnown ? 0x80 : 0x83, ...counts]);
     const records = answers.map((bytes) =>
       Buffer.from([0xc0, 12, 0, bytes.length === 4 ? 1 : 28, 0, 1, 0, 0, 0, 9, 0, bytes.length, ...bytes]),
     );
@@ -196,7 +184,7 @@ async function startServer(): Promise<object> {
   return { ...identity, data_plane_endpoints: { wss: `wss://${host}${front.path ?? ''}` } };
 }
 
-const BASE = 'hivemind/hub.localhost';
+const BASE = broker.base ?? 'hivemind/hub';
 
 async function startBehindBroker(identity: Record<string, unknown>): Promise<object> {
   const key = String(identity.access_key);
@@ -205,7 +193,12 @@ async function startBehindBroker(identity: Record<string, unknown>): Promise<obj
     const accounts = new Map([key, 'hub'].map((name) => [name, 'secret']));
     ({ url } = await startBroker({ base: BASE, accounts, hub: 'hub' }));
     for (const address of ADDRESSES) forward(address, 8883, Number(new URL(url).port), { tls: CERTIFICATE });
-  } else {
+  } else if (broker.program === 'mochi') {
+    start(`${BED}/mochi`, ['127.0.0.1:1883']);
+    await listening(1883);
+    for (const address of ADDRESSES) forward(address, 8883, 1883, { tls: CERTIFICATE });
+  } else if (broker.program === 'rabbitmq') await startRabbit(key);
+  else {
     sh(`touch accounts; mosquitto_passwd -b accounts ${key} secret; mosquitto_passwd -b accounts hub secret`);
     writeFileSync(
       `${HOME}/mosquitto.conf`,
@@ -217,7 +210,7 @@ allow_anonymous true
 ${ADDRESSES.map(
   (address) => `
 listener 8883 ${address}
-password_file ${HOME}/accounts
+${/anonymous/.test(broker.configuration ?? '') ? '' : `password_file ${HOME}/accounts`}
 certfile ${BED}/hub.pem
 keyfile ${BED}/hub.key
 cafile ${BED}/ca.pem
@@ -234,8 +227,32 @@ ${broker.configuration ?? ''}`,
   const keys = { nodeId: 'hub.localhost', staticKey: Buffer.from(staticKey, 'hex'), clients };
   await serveHub({ ...keys, base: BASE, broker: { url, ...account } });
   await listening(8883, ADDRESSES[0]);
-  const mqtt = { endpoint: `mqtts://${NAME}:8883`, topic_prefix: `${BASE}/${key}` };
-  return { ...identity, mqtt: { ...mqtt, ...account, username: key } };
+  const mqtt = { endpoint: `mqtts://${NAME}:8883`, topic_prefix: `${BASE}/${key}`, ...broker.mqtt };
+  return { ...identity, mqtt: { ...account, username: key, ...mqtt } };
+}
+
+async function startRabbit(key: string): Promise<void> {
+  const users = [key, 'hub'].map((name) => ({ name, password: 'secret', tags: '' }));
+  const all = { vhost: '/', configure: '.*', write: '.*', read: '.*' };
+  const permissions = users.map(({ name }) => ({ ...all, user: name }));
+  writeFileSync(`${HOME}/all.json`, JSON.stringify({ vhosts: [{ name: '/' }], users, permissions }));
+  writeFileSync(
+    `${HOME}/rabbitmq.conf`,
+    `load_definitions = ${HOME}/all.json
+listeners.tcp = none
+mqtt.listeners.tcp.1 = 127.0.0.1:1883
+mqtt.listeners.ssl.1 = 10.9.0.1:8883
+mqtt.listeners.ssl.2 = fd00:9::1:8883
+ssl_options.certfile = ${BED}/hub.pem
+ssl_options.keyfile = ${BED}/hub.key
+ssl_options.cacertfile = ${BED}/ca.pem
+mqtt.allow_anonymous = false
+`,
+  );
+  writeFileSync(`${HOME}/plugins`, '[rabbitmq_mqtt].');
+  const variables = `HOME=${HOME} RABBITMQ_NODENAME=rabbit@localhost RABBITMQ_CONFIG_FILE=${HOME}/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=${HOME}/plugins RABBITMQ_MNESIA_BASE=${HOME}/rabbit RABBITMQ_LOG_BASE=${HOME}/rabbit`;
+  start('env', [...variables.split(' '), '/usr/lib/rabbitmq/bin/rabbitmq-server']);
+  await listening(8883, ADDRESSES[0]);
 }
 
 /** Of the kiosk. */
@@ -258,15 +275,10 @@ async function runKiosk(before: readonly string[], says: RegExp | undefined): Pr
     ...command,
     ...(isRunner ? [] : ARGUMENTS),
   ] as const;
+  const [PATH, on] = [process.env.PATH, '1'];
   const env = {
-    ...{
-      PATH: process.env.PATH,
-      HOME,
-      FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      NODE_NO_WARNINGS: '1',
-      NO_COLOR: '1',
-    },
-    ...{ DENO_NO_UPDATE_CHECK: '1', SITE_ARGUMENTS: JSON.stringify(ARGUMENTS), SITE_INPUT: `${HOME}/input` },
+    ...{ PATH, HOME, FAKETIME_DONT_FAKE_MONOTONIC: on, NODE_NO_WARNINGS: on, NO_COLOR: on },
+    ...{ DENO_NO_UPDATE_CHECK: on, SITE_ARGUMENTS: JSON.stringify(ARGUMENTS), SITE_INPUT: `${HOME}/input` },
   };
   if (isRunner) sh('rm -f input; mkfifo input; chmod 666 input');
   const child = spawn(program!, args, { cwd: HOME, env, stdio: ['pipe', 'pipe', 'pipe'] });

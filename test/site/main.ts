@@ -78,6 +78,7 @@ async function makeBed(): Promise<void> {
     kiosk.replace("from 'hub-protocol-client'", "from 'hub-protocol-client/mqtt'"),
   );
   cpSync(`${ROOT}test/site/link.py`, `${BED}/link.py`);
+  execFileSync('go', ['build', '-C', `${ROOT}test/site/broker`, '-o', `${BED}/mochi`, '.']);
   const [entryPoints, outfile] = [[`${ROOT}test/site/cell.ts`], CELL];
   await bundle({ entryPoints, outfile, bundle: true, platform: 'node', format: 'esm', packages: 'external' });
   sh(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 30 -subj /CN=Site -keyout ca.key -out ca.pem
@@ -99,18 +100,9 @@ async function makeHubs(): Promise<void> {
     while (!/is at/.test(`${await once(hub.stdout, 'data')}`));
     hub.stdout.resume();
     cpSync(`${BED}/pinned`, `${BED}/fresh`, { recursive: true });
-    const again = spawn(
-      'node',
-      [
-        `${APP}/node_modules/hub-protocol-cli/dist/cli.js`,
-        'ask',
-        'pinned/identity.json',
-        'hello',
-        '--keyring',
-        'pinned/keyring.json',
-      ],
-      { cwd: BED, stdio: 'ignore' },
-    );
+    const words = 'ask pinned/identity.json hello --keyring pinned/keyring.json'.split(' ');
+    const cli = `${APP}/node_modules/hub-protocol-cli/dist/cli.js`;
+    const again = spawn('node', [cli, ...words], { cwd: BED, stdio: 'ignore' });
     await once(again, 'exit');
   } finally {
     hub.kill();
@@ -134,19 +126,8 @@ async function runCell(cell: Cell): Promise<Seen> {
     command: await built.get(key)!,
     isRunner: /^(?:Jest|Vitest)$/.test(packaging),
   };
-  const words = [
-    '--pdeathsig',
-    'KILL',
-    'unshare',
-    '--net',
-    '--mount',
-    '--pid',
-    '--fork',
-    '--kill-child',
-    '--mount-proc',
-    process.execPath,
-  ];
-  const child = spawn('setpriv', [...words, CELL, JSON.stringify(order)], {
+  const words = '--pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc'.split(' ');
+  const child = spawn('setpriv', [...words, process.execPath, CELL, JSON.stringify(order)], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'inherit'],
   });

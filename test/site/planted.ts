@@ -19,5 +19,7 @@ export const PLANTED: readonly Planted[] = [
   ['a login that is not seen', 'ws', "headers['www-authenticate'] === undefined", 'true', /nginx, a login/],
   ['a will that a broker has to accept', 'broker', 'if (will?.retain && ', 'if (false && ', /no retain/],
   ['a level of QoS that a broker has to accept', 'broker', 'Math.min(qos, maximumQoS)', 'qos', /QoS 0 only/],
+  ['MQTT 3.1.1 alone', 'broker', '{ protocolVersion: 5, ', '{ protocolVersion: 4, ', /MQTT 5 only/],
+  ['topics that are not compared', 'mqtt', 'isRenamed ||= topic !== topics.subscribe', 'void topic', /a dot in topics/],
   ['a reason that is not known', 'mqtt', 'UNKNOWN_REASON.test(error.message)', 'false', /20 kB/],
 ];
