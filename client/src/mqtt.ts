@@ -62,12 +62,12 @@ export function connect(options: MqttOptions): Client {
   let isRenamed = false;
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice = {
-    'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection: it was restarted, or has not heard of this client for minutes, or knows it by another key. Connecting again. If this goes on, ask the hub’s operator.`,
-    'not-authentic': `A message of the hub was lost or damaged on its way through the broker at ${place.at}. Most likely it was longer than the broker allows, or one too many: ask its operator to allow packets of 66 kB, and more of them. Connecting again.`,
+    'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection: it was restarted, has heard nothing from this client for minutes, or knows it by another key. Connecting again. If this goes on, ask the hub’s operator.`,
+    'not-authentic': `A message of the hub was lost or damaged on its way through the broker at ${place.at}. Most likely it was longer than the broker allows, or its queue was full: ask its operator to allow packets of 66 kB, and longer queues. Connecting again.`,
     get timeout() {
       return isRenamed
         ? `The broker at ${place.at} delivers messages under other topics than they were published to. Let it keep topics as they are, or choose names without a dot for the hub and the access key.`
-        : `The hub does not answer through the broker at ${place.at}. Ask the hub’s operator whether it is running, and knows the access key and this client’s key, and the broker’s whether topics are renamed on their way (mount points).`;
+        : `The hub does not answer through the broker at ${place.at}. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key, and ask the broker’s whether it renames topics (mount points).`;
     },
   };
   let sayOnline = (): void => {};

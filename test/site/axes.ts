@@ -200,7 +200,7 @@ export const BROKERS: Axis<Broker> = {
   }),
   'mosquitto, renamed topics': mosquitto('mount_point kiosks/', {
     kind: REFUSES,
-    says: /hub does not answer through the broker.*topics are renamed/,
+    says: /hub does not answer through the broker.*renames topics/,
   }),
   'mosquitto, client certificates': mosquitto('require_certificate true', {
     kind: REFUSES,
