@@ -17,23 +17,10 @@ const FIELDS = 'src/issued/fields.ts';
 const COLLECTOR = 'src/requests/reply-collector.ts';
 
 export const LIBRARY_FAULTS: readonly Fault[] = [
-  fault('hkdf-not-chained', NOISE, [
-    SYMMETRIC,
-    'previous, new Uint8Array([number])',
-    'EMPTY, new Uint8Array([number])',
-  ]),
-  fault('psk-not-hashed', NOISE, [SYMMETRIC, 'this.mixHash(this.temporaryHash);', '']),
   fault('psk0-instead-of-psk2', NOISE, [
     PATTERNS,
     "messages: [['e'], ['e', 'ee', 's', 'es', 'psk'], ['s', 'se']]",
     "messages: [['psk', 'e'], ['e', 'ee', 's', 'es'], ['s', 'se']]",
-  ]),
-  fault('psk-before-es', NOISE, [PATTERNS, "['e', 'ee', 's', 'es', 'psk']", "['e', 'ee', 's', 'psk', 'es']"]),
-  fault('kk-without-ss', NOISE, [PATTERNS, "'es', 'ss']", "'es']"]),
-  fault('xx-es-before-s', NOISE, [
-    PATTERNS,
-    "['e', 'ee', 's', 'es', 'psk']",
-    "['e', 'ee', 'es', 's', 'psk']",
   ]),
   fault('e-not-in-the-key', NOISE, [
     HANDSHAKE,
@@ -45,11 +32,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
     'this.symmetricState.mixHash(this.s.publicKey);\n      this.symmetricState.mixHash(this.rs);',
   ]),
-  fault('pre-messages-left-out', NOISE, [
-    HANDSHAKE,
-    'this.symmetricState.mixHash(this.isInitiator ? this.s.publicKey : this.rs);\n      this.symmetricState.mixHash(this.isInitiator ? this.rs : this.s.publicKey);',
-    '',
-  ]),
   fault('prologue-not-hashed', NOISE, [HANDSHAKE, 'this.symmetricState.mixHash(prologue);', '']),
   fault('empty-prologue-skipped', NOISE, [
     HANDSHAKE,
@@ -57,18 +39,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'if (prologue.length > 0) this.symmetricState.mixHash(prologue);',
   ]),
   fault('name-always-hashed', NOISE, [SYMMETRIC, 'name.length <= KEY_LENGTH', 'name.length < KEY_LENGTH']),
-  fault('name-cut', NOISE, [
-    SYMMETRIC,
-    'this.hash = crypto.sha256(name);',
-    'this.hash = copyBytes(name.subarray(0, KEY_LENGTH));',
-  ]),
-  fault(
-    'no-associated-data',
-    NOISE,
-    [SYMMETRIC, 'encryptWithAd(withRoom(plaintext), this.hash)', 'encryptWithAd(withRoom(plaintext))'],
-    [SYMMETRIC, 'decryptWithAd(this.hash, sealed)', 'decryptWithAd(EMPTY, sealed)'],
-  ),
-  fault('counter-not-reset', NOISE, [CIPHER, 'this.destroy();\n    wipe(this.nonce);', 'this.destroy();']),
   fault('counter-never-advances', NOISE, [
     CIPHER,
     'const byte = (this.nonce[at]! + 1) & 0xff;',
@@ -89,17 +59,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     SYMMETRIC,
     'initiator.initializeKey(copyBytes(this.chainingKey));\n      responder.initializeKey(this.output(2, this.chainingKey));',
     'responder.initializeKey(copyBytes(this.chainingKey));\n    initiator.initializeKey(this.output(2, this.chainingKey));',
-  ]),
-  fault('split-one-key', NOISE, [
-    SYMMETRIC,
-    'responder.initializeKey(this.output(2, this.chainingKey));',
-    'responder.initializeKey(copyBytes(this.chainingKey));',
-  ]),
-  fault('split-with-the-hash', NOISE, [SYMMETRIC, 'this.mixKey(EMPTY);', 'this.mixKey(this.hash);']),
-  fault('payload-of-message-3-left-out', NOISE, [
-    HANDSHAKE,
-    'work.parts.push(this.symmetricState.encryptAndHash(work.input));',
-    'if (work.input.length > 0) work.parts.push(this.symmetricState.encryptAndHash(work.input));',
   ]),
   fault('top-bit-masked', NOISE, [
     HANDSHAKE,
@@ -134,11 +93,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     WRITE,
     'utf8Length(all) === all.length ? keys.sort() : sortByCodePoint(keys)',
     'keys.sort()',
-  ]),
-  fault('keys-not-sorted', 'canonical-json prologue session', [
-    WRITE,
-    'if (!canonical) return keys;',
-    'if (!canonical || keys.length > 0) return keys;',
   ]),
   fault('upper-case-escapes', 'canonical-json prologue', [
     WRITE,
@@ -189,11 +143,6 @@ export const LIBRARY_FAULTS: readonly Fault[] = [
     'src/session/negotiation.ts',
     'if (patterns.indexOf(pattern) < 0) throw errors.noCommonPattern();\n',
     '',
-  ]),
-  fault('never-kk', 'select session', [
-    'src/session/negotiation.ts',
-    "pinned && patterns.indexOf('KKpsk0') >= 0 ?",
-    "pinned && patterns.indexOf('KK') >= 0 ?",
   ]),
   fault('psk-memory', 'psk', ['src/session/psk.ts', 'memoryKiB: 65536', 'memoryKiB: 19456']),
   fault('psk-passes', 'psk', ['src/session/psk.ts', 'passes: 3', 'passes: 1']),
