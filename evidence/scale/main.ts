@@ -102,9 +102,7 @@ const derivations = await paired(
   20,
 );
 const derive = derivations[0]!.ms / 1000;
-const others = derivations
-  .slice(1)
-  .map(({ name, ratio }) => `${number(ratio.median)} times as long as ${name}`);
+const others = derivations.slice(1).map(({ name, ratio }) => `${number(ratio)} times as long as ${name}`);
 
 const N = 1e6;
 const parts = {

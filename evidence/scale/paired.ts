@@ -11,19 +11,12 @@ export interface Contender {
   readonly time: Timer;
 }
 
-export interface Spread {
-  readonly median: number;
-  /** The middle half of the rounds lies between these two. */
-  readonly low: number;
-  readonly high: number;
-}
-
 export interface Measurement {
   readonly name: string;
   /** The median time of one call. */
   readonly ms: number;
-  /** The time of the first contender divided by that of this one. */
-  readonly ratio: Spread;
+  /** The median of the time of the first contender divided by that of this one. */
+  readonly ratio: number;
 }
 
 /** What is measured at once takes so long: short enough that both contenders meet the same load of the machine. */
@@ -86,8 +79,8 @@ export async function paired(
   progress('');
   return contenders.map(({ name }, i) => ({
     name,
-    ms: spread(times[i]!).median,
-    ratio: spread(times[0]!.map((time, round) => time / times[i]![round]!)),
+    ms: median(times[i]!),
+    ratio: median(times[0]!.map((time, round) => time / times[i]![round]!)),
   }));
 }
 
@@ -96,8 +89,6 @@ export function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`);
 }
 
-export function spread(values: readonly number[]): Spread {
-  const sorted = [...values].sort((a, b) => a - b);
-  const at = (part: number): number => sorted[Math.floor(part * (sorted.length - 1))]!;
-  return { median: at(0.5), low: at(0.25), high: at(0.75) };
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)]!;
 }

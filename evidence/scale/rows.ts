@@ -36,7 +36,7 @@ export async function compare(
   leastMs?: number,
 ): Promise<Row[]> {
   const [ours, ...others] = await paired([{ name: what, time }, ...peers], seconds, leastMs);
-  return others.map(({ name, ratio }) => ({ what, ms: ours!.ms, beside: name, ratio: ratio.median }));
+  return others.map(({ name, ratio }) => ({ what, ms: ours!.ms, beside: name, ratio }));
 }
 
 /** What a row shows: the ratio, and our own time or size; nothing if it could not be measured. */
