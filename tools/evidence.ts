@@ -121,11 +121,11 @@ const PROGRAMS: readonly Program[] = [
     parts: ['versions', 'counted', 'memory'],
   },
   {
-    question: 'How much memory do the single files take in the engines of devices, and how many steps in XS?',
+    question: 'How much memory do the single files take in the engines of devices?',
     command: 'evidence/devices/run',
     time: 'half a minute. Needs a C compiler, cargo',
     page: 'docs/reference/devices.md',
-    parts: ['memory of engines', 'small engines', 'steps of XS'],
+    parts: ['memory of engines', 'small engines'],
   },
   {
     question: 'How large are the single files, and are they below their ceilings?',

@@ -9,9 +9,7 @@ export interface Seen {
   /** Bytes above an empty realm. */
   readonly live: number;
   readonly peak?: number;
-  /** What XS's meter counted. */
-  readonly compute?: number;
-  readonly ceilings: { readonly live?: number; readonly peak?: number; readonly compute?: number };
+  readonly ceilings: { readonly live?: number; readonly peak?: number };
 }
 
 const isXs = ({ engine }: Seen): boolean => engine.startsWith('XS');
@@ -54,15 +52,5 @@ export function drawSmall(rows: readonly Small[]): string {
       cell(flash),
       cell(peak),
     ]),
-  );
-}
-
-/** The steps of a connection that have a ceiling. */
-export function drawComputed(seen: readonly Seen[]): string {
-  return table(
-    ['', 'XS steps', 'ceiling'],
-    seen
-      .filter(({ ceilings }) => ceilings.compute !== undefined)
-      .map(({ what, compute, ceilings }) => [what, grouped(compute!), grouped(ceilings.compute!)]),
   );
 }

@@ -1,7 +1,7 @@
 /**
- * What single files and sessions take in the engines of devices: heap, in bytes above an empty realm, live and at the peak;
- * milliseconds; and in XS what its own meter counts, which no busy machine changes. Fails above the ceilings. In XS, also shows
- * that a session with a limited heap survives a message larger than the heap.
+ * What single files and sessions take in the engines of devices: heap, in bytes above an empty realm, live and at the peak,
+ * and milliseconds. Fails above the ceilings. In XS, also shows that a session with a limited heap survives a message larger than the
+ * heap.
  *
  *     evidence/devices/run [MIB]    the size of that message, 32 by default
  *     evidence/devices/run --write  also writes all into docs/reference/devices.md
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSync } from 'esbuild';
 import { writeMeasured } from '../../tools/measured.ts';
-import { drawComputed, drawMemory, drawSmall, type Seen } from './draw.ts';
+import { drawMemory, drawSmall, type Seen } from './draw.ts';
 import { measureLarge } from './large.ts';
 import { type Cost, type Metered, meteredQuickJs, meteredXs } from './metered-engines.ts';
 import { hex, Peer, textOf } from './peer.ts';
@@ -28,24 +28,6 @@ const LARGE = Number(positionals[0] ?? 32) * KB * KB;
 const CHUNKS = 5;
 /** The ceilings of the heap that the device file takes in XS, with room for a small change. */
 const CEILINGS = { live: 142 * KB, peak: 224 * KB };
-/**
- * The ceilings of XS's meter, some 3 % above what was measured. It counts bytecodes: an X25519 390 000, a block of SHA-256
- * 12 000, a KiB of ChaChaPoly 200 000. A multiplication of BigInts counts as one, so X25519 takes longer than its count says.
- */
-const COMPUTE: { readonly [step: string]: number } = {
-  'KKpsk0, new ClientSession': 1_240_000,
-  'KKpsk0, offer': 1_020_000,
-  'KKpsk0, message 2': 1_693_000,
-  'XXpsk2, new ClientSession': 426_000,
-  'XXpsk2, HELLO': 31_000,
-  'XXpsk2, offer': 456_000,
-  'XXpsk2, message 2': 2_821_000,
-  '1 KiB sent': 321_000,
-  '1 KiB received': 291_000,
-  '64 KiB sent': 18_950_000,
-  '64 KiB received': 17_100_000,
-};
-
 /** The ceiling of a session in MicroQuickJS for 32 bits, whose code is in flash. */
 const SMALL_CEILING = 38 * KB;
 /** The ceiling of a longer message there, in bytes for each character. */
@@ -61,8 +43,8 @@ type Cell = number | string;
 
 const seen: Seen[] = [];
 
-function row(what: string, live: Cell, peak: Cell, ms: Cell = '', compute: Cell = '', verdict = ''): void {
-  const cells = [live, peak, typeof ms === 'number' ? ms.toFixed(1) : ms, compute];
+function row(what: string, live: Cell, peak: Cell, ms: Cell = '', verdict = ''): void {
+  const cells = [live, peak, typeof ms === 'number' ? ms.toFixed(1) : ms];
   console.log(`  ${what.padEnd(44)}${cells.map((cell) => String(cell).padStart(11)).join('')}  ${verdict}`);
 }
 
@@ -94,16 +76,16 @@ for (const start of [meteredXs, meteredQuickJs]) {
     const engine = await start();
     if (file === FILES[0]) {
       console.log(`\n${engine.name}`);
-      row('', 'live', 'peak', 'ms', isXs ? 'compute' : '');
+      row('', 'live', 'peak', 'ms');
     }
     const bare = await engine.live();
-    const { peak, ms, compute } = await engine.load(file);
+    const { peak, ms } = await engine.load(file);
     const live = (await engine.live()) - bare;
     const isCapped = isXs && file === DEVICE;
     const verdict = isCapped ? held(live, CEILINGS.live) : '';
     const ceilings = isCapped ? { live: CEILINGS.live } : {};
     seen.push({ engine: engine.name, what: `load ${basename(file)}`, live, peak: peak - bare, ceilings });
-    row(`load ${basename(file)}`, live, peak - bare, ms, compute, verdict);
+    row(`load ${basename(file)}`, live, peak - bare, ms, verdict);
     if (file === DEVICE) await measureSession(engine, bare, isXs);
     engine.stop();
     if (!isCapped) continue;
@@ -121,27 +103,22 @@ for (const [i, { engine, what, peak, length }] of small.entries()) {
   if (engine !== small[i - 1]?.engine) console.log(`\n${engine}`);
   const isCapped = length !== undefined || what.includes('each way');
   const ceiling = SMALL_CEILING + (length === undefined ? 0 : Math.ceil(ceilingOf(what) * length));
-  row(what, '', peak, '', '', isCapped ? held(peak, ceiling) : '');
+  row(what, '', peak, '', isCapped ? held(peak, ceiling) : '');
 }
 if (values.write) {
   const parts = {
     'memory of engines': drawMemory(seen),
     'small engines': drawSmall(small),
-    'steps of XS': drawComputed(seen),
   };
   writeMeasured('docs/reference/devices.md', parts);
 }
 
 async function measureSession(engine: Metered, bare: number, isXs: boolean): Promise<void> {
   let highest = 0;
-  const report = (what: string, live: number, { peak, ms, compute = 0 }: Cost): void => {
-    const ceiling = isXs ? COMPUTE[what] : undefined;
-    const verdict = ceiling === undefined ? '' : held(compute, ceiling);
-    seen.push({
-      ...{ engine: engine.name, what, live, peak: peak - bare, compute },
-      ceilings: { ...(ceiling && { compute: ceiling }), ...(what === HIGHEST && { peak: CEILINGS.peak }) },
-    });
-    row(`  ${what}`, live, peak - bare, ms, isXs ? compute : '', verdict);
+  const report = (what: string, live: number, { peak, ms }: Cost): void => {
+    const ceilings = what === HIGHEST ? { peak: CEILINGS.peak } : {};
+    seen.push({ engine: engine.name, what, live, peak: peak - bare, ceilings });
+    row(`  ${what}`, live, peak - bare, ms);
   };
   const measure = async (what: string, isCapped: boolean, statement: string): Promise<Cost> => {
     const cost = await engine.run(statement);
@@ -159,12 +136,11 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
     peer = new Peer(pattern);
     const { prepare, ...steps } = peer.handshake();
     await engine.run(prepare);
-    const whole = { peak: 0, ms: 0, compute: 0 };
+    const whole = { peak: 0, ms: 0 };
     for (const [step, statement] of Object.entries(steps)) {
-      const { peak, ms, compute = 0 } = await measure(`${pattern}, ${step}`, true, statement);
+      const { peak, ms } = await measure(`${pattern}, ${step}`, true, statement);
       whole.peak = Math.max(whole.peak, peak);
       whole.ms += ms;
-      whole.compute += compute;
     }
     report(`${pattern} handshake`, (await engine.live()) - bare, whole);
   }
@@ -177,7 +153,7 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
     await give(peer.json(1, length));
     await measure(`${name} received`, length === KB, `receive('message')`);
   }
-  if (isXs) row('  at most, up to 1 KiB each way', '', highest, '', '', held(highest, CEILINGS.peak));
+  if (isXs) row('  at most, up to 1 KiB each way', '', highest, '', held(highest, CEILINGS.peak));
   // Each statement leaves its name behind in XS, so runs of two lengths are compared, after one that warms up.
   const growth: number[] = [];
   for (const count of [1500, 500, 1500]) {
@@ -188,7 +164,7 @@ async function measureSession(engine: Metered, bare: number, isXs: boolean): Pro
     growth.push((await engine.live()) - before);
   }
   const grown = growth[2]! - growth[1]!;
-  row('  more after 1000 messages each way', grown, '', '', '', grown === 0 ? 'none' : 'IT GROWS');
+  row('  more after 1000 messages each way', grown, '', '', grown === 0 ? 'none' : 'IT GROWS');
   if (grown !== 0) process.exitCode = 1;
   seen.push({ engine: engine.name, what: 'growth after 1000 messages each way', live: grown, ceilings: {} });
 

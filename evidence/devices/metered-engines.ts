@@ -10,8 +10,6 @@ export interface Cost {
   /** The bytes in use at the peak. */
   peak: number;
   ms: number;
-  /** In XS, the bytecodes run: the same on every machine, however busy. */
-  compute?: number;
 }
 
 export interface Metered {
@@ -42,7 +40,7 @@ export async function meteredXs(): Promise<MeteredXs> {
       const report = /^heap live=(\d+) peak=(\d+) slot=16\n/m.exec(reports);
       if (report !== null) {
         reports = reports.slice(report.index + report[0].length);
-        return { live: Number(report[1]), peak: Number(report[2]), ms, compute: engine.compute() };
+        return { live: Number(report[1]), peak: Number(report[2]), ms };
       }
       await new Promise((resolve) => setTimeout(resolve, 5));
     }

@@ -93,8 +93,6 @@ export const startMeteredXs = (onError: (text: string) => void): Promise<XsWorke
   startWorker('XS 32-bit', XS_MCU, [], ['-m'], onError);
 
 export interface XsWorker extends Engine {
-  /** What XS's own meter counted during the last command: bytecodes run, the same on every machine. */
-  compute(): number;
   /** Calls the global `handleCommand` with an ArrayBuffer. */
   give(bytes: Uint8Array): Promise<void>;
 }
@@ -124,7 +122,6 @@ async function startWorker(
   ];
   const waiting: { resolve: () => void; reject: (error: Error) => void }[] = [];
   let received = Buffer.alloc(0);
-  let compute = 0;
   output.on('data', (data: Buffer) => {
     received = Buffer.concat([received, data]);
     for (let colon = received.indexOf(':'); colon >= 0; colon = received.indexOf(':')) {
@@ -132,7 +129,6 @@ async function startWorker(
       if (received.length < end + 1) return;
       const reply = received.subarray(colon + 1, end).toString();
       received = received.subarray(end + 1);
-      compute = Number(/^\.\{.*?"compute":(\d+)/.exec(reply)?.[1]);
       if (reply.startsWith('.')) waiting.shift()!.resolve();
       else waiting.shift()!.reject(new Error(`XS: ${reply}`));
     }
@@ -161,7 +157,6 @@ async function startWorker(
     name,
     run: (statement) => send('e', statement),
     give: (bytes) => send('?', bytes),
-    compute: () => compute,
     stop: () => void input.write('1:q,'),
   };
 }
