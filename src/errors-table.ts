@@ -756,7 +756,7 @@ export const badAddress = (address: string, fault: string): LocalError =>
 export const badIdentityAddress = (protocol: string): LocalError =>
   badAddress(`the identity’s address for ${protocol}`, 'is not a URL for that protocol');
 export const unreadableAddress = (name: string): LocalError =>
-  badAddress(`the identity’s field ${name}`, 'is not of a type that can be read: issue it again');
+  badAddress(`the identity’s field ${name}`, 'has no value that can be used: issue it again');
 export const badUrl = (): LocalError =>
   new LocalError('bad-endpoint', '"url" expected a WebSocket URL without a fragment');
 
@@ -995,9 +995,9 @@ export const clientEnding = (code: EndingCode, { state, status, platformCode }: 
 function clientEndingSentence(code: EndingCode, state: string): string {
   switch (code) {
     case 'timeout':
-      return `no message arrived in state ${state}: the hub is slow, or is ignoring this client`;
+      return `no message arrived in state ${state}: the hub is slow, or ignores this client, and its log may say why`;
     case 'unavailable':
-      return 'the hub accepts no connection at the moment: connect again later';
+      return 'the hub accepts no connection at the moment: it may be starting, or full; connect again later';
     case 'not-reachable':
       return 'no connection to the hub can be made: check the address, the network, and whether the hub is running';
     case 'certificate-refused':

@@ -42,12 +42,12 @@ test('each table ends with a row that matches everything', () => {
 
 /** What the sentence of each error has to name, so that a person knows what to do. */
 const ACTIONS: { readonly [code in EndingRow<ClientState>['error']]: RegExp[] } = {
-  timeout: [/slow/, /ignoring/],
+  timeout: [/slow/, /ignores/, /log/],
   'not-reachable': [/address/, /network/, /running/],
   'certificate-refused': [/clock/, /authority/],
   'not-a-hub': [/port/, /path/],
   'broker-refused': [/operator/, /account/],
-  unavailable: [/later/],
+  unavailable: [/starting/, /full/, /later/],
   'access-refused': [/access key/],
   'negotiation-refused': [/message 1/, /access key/, /suite/],
   'kk-refused': [/password/, /static key/, /third party/, /XXpsk2/],
