@@ -10,12 +10,14 @@ import { storePsk } from 'hub-protocol';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, KeyringFile, type NodeOptions, connect as websocket } from 'hub-protocol-client';
 import { connect as overHttps } from 'hub-protocol-client/https';
+import { serveHub } from 'hub-protocol-client/hub/mqtt';
 import { connect as mqtt } from 'hub-protocol-client/mqtt';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { proxyFor } from '../../client/dist/sockets.js';
 import { AnyHub } from '../world/hub.ts';
 import { DERIVED, NODE_ID } from '../world/keys.ts';
+import { startBroker } from '../world/mqtt-broker.ts';
 import { soon, until } from './world.ts';
 
 const { ca, ...tls } = await localhostCertificate();
@@ -159,6 +161,18 @@ for (const entry of ENTRIES) {
     );
   });
 }
+
+test('a hub over MQTT goes through the proxy of the environment', async () => {
+  const { url, asked } = await startProxy();
+  const broker = await startBroker({ tls, base: 'b', accounts: new Map([['hub', 'secret']]), hub: 'hub' });
+  Object.assign(process.env, { HTTPS_PROXY: url, NODE_USE_ENV_PROXY: '1' });
+  const account = { url: broker.url, ca, username: 'hub', password: 'secret' };
+  const keys = { nodeId: 'hub-1', staticKey: DERIVED, clients: new Map() };
+  const hub = await soon(serveHub({ ...keys, base: 'b', broker: account }));
+  await hub.stop();
+  await broker.stop();
+  assert.match(asked[0]!, /^localhost:\d+$/);
+});
 
 test('sends the headers of the option with each request of HTTP', async () => {
   const server = createHttpServer((request, response) => {

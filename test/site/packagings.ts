@@ -29,15 +29,8 @@ const REQUIRE = `import { createRequire } from 'node:module'; const require = cr
 
 async function esbuild(app: string, kiosk: string, outfile: string, format: 'esm' | 'cjs'): Promise<void> {
   const banner = { js: format === 'esm' ? REQUIRE : '' };
-  const options: BuildOptions = {
-    bundle: true,
-    platform: 'node',
-    logLevel: 'error',
-    format,
-    banner,
-    outfile,
-  };
-  await bundle({ ...options, absWorkingDir: app, entryPoints: [kiosk] });
+  const options: BuildOptions = { bundle: true, platform: 'node', logLevel: 'error', format, banner };
+  await bundle({ ...options, outfile, absWorkingDir: app, entryPoints: [kiosk] });
 }
 
 /** A test that is the kiosk, since both runners have their own standard input and arguments. */
@@ -62,13 +55,8 @@ export const BUILDS: { readonly [packaging: string]: Build } = {
   async 'webpack, electron-main'(app, kiosk, out) {
     const { default: webpack } = await load('webpack');
     const output = { path: out, filename: 'kiosk.cjs' };
-    const options = {
-      context: app,
-      entry: `./${kiosk}`,
-      target: 'electron-main',
-      mode: 'production',
-      output,
-    };
+    const where = { context: app, entry: `./${kiosk}`, output };
+    const options = { ...where, target: 'electron-main', mode: 'production' };
     await new Promise<void>((resolve, reject) => {
       webpack(options, (error: Error | null, stats: { hasErrors(): boolean }) =>
         error || stats.hasErrors() ? reject(error ?? new Error(String(stats))) : resolve(),
@@ -77,13 +65,8 @@ export const BUILDS: { readonly [packaging: string]: Build } = {
     return [`${out}/kiosk.cjs`];
   },
   async ncc(app, kiosk, out) {
-    await run(app, process.execPath, [
-      installed.resolve('@vercel/ncc/dist/ncc/cli.js'),
-      'build',
-      kiosk,
-      '-o',
-      out,
-    ]);
+    const program = installed.resolve('@vercel/ncc/dist/ncc/cli.js');
+    await run(app, process.execPath, [program, 'build', kiosk, '-o', out]);
     return [`${out}/index.mjs`];
   },
   async Vite(app, kiosk, out) {

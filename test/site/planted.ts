@@ -15,7 +15,7 @@ export const PLANTED: readonly Planted[] = [
   ['a symbolic link that is replaced', 'atomic-file', 'target = resolve(dirname(target), fs.readlinkSync(target));', 'return target;', /a symbolic link/],
   ['permissions that stay', 'atomic-file', 'fs.chmodSync(path, 0o600);', '{}', /its group may read/],
   ['permissions that nobody looks at', 'atomic-file', 'throw new NotPrivate();', '{}', /exFAT, everybody/],
-  ['TLS alerts that are not read', 'causes', '/ alert number (\\d{1,3})/', '/(nothing)/', /HAProxy, (?:strict|client)/],
+  ['TLS alerts that are not read', 'causes', 'return alert > 0 ? alert : undefined;', 'return undefined;', /HAProxy, (?:strict|client)/],
   ['a login that is not seen', 'ws', "headers['www-authenticate'] === undefined", 'true', /nginx, a login/],
   ['a will that a broker has to accept', 'broker', 'if (will?.retain && ', 'if (false && ', /no retain/],
   ['a level of QoS that a broker has to accept', 'broker', 'Math.min(qos, maximumQoS)', 'qos', /QoS 0 only/],
