@@ -79,7 +79,7 @@ export function explore(name: string, acts: number, until: number): Found {
   let depth = 0;
   const root = new World(SCENARIOS.find((scenario) => scenario.name === name)!);
   states.add(root, -1, '', describe(root, acts > 0));
-  /** Worlds without a connection, from which all others can be made again, and some others, to save time. */
+  /** The first world and those without a connection, from which all others can be made again, and some others, to save time. */
   const worlds = new Map<number, World>([[0, root]]);
   let spare = SPARE;
   const found = (violation?: string): Found => {
@@ -145,7 +145,7 @@ export function explore(name: string, acts: number, until: number): Found {
         const broken = attempt(index, world, step(world), isWatched, step === attacks ? later : layer);
         if (broken !== undefined) return found(broken);
         if (!isLast) continue;
-        if (world.connection !== undefined && worlds.delete(index)) spare++;
+        if (index > 0 && world.connection !== undefined && worlds.delete(index)) spare++;
         explored[used]!++;
         depth = Math.max(depth, states.depth[index]!);
       }
