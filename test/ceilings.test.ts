@@ -31,7 +31,7 @@ const LINES: { readonly [room: string]: number } = {
   client: 8_030,
   cli: 4_510,
   test: 61_870,
-  evidence: 16_400,
+  evidence: 16_330,
   judge: 7_860,
   vectors: 7_370,
   tools: 4_380,
