@@ -1,5 +1,11 @@
 /** How clients and hubs reach a broker: with MQTT 5, which gives reasons and limits, or else with 3.1.1. */
-import mqtt, { ErrorWithReasonCode, type IClientOptions, type IConnackPacket, MqttClient } from 'mqtt';
+import mqtt, {
+  ErrorWithReasonCode,
+  type IClientOptions,
+  type IConnackPacket,
+  type IPublishPacket,
+  MqttClient,
+} from 'mqtt';
 import { causeOfOpening, type Finding, refusesVersion } from './causes.ts';
 import type { Route } from './sockets.ts';
 
@@ -16,14 +22,39 @@ export interface Limits {
   readonly retain: boolean;
   levelOf(qos: number): 0 | 1 | 2;
   takes(topic: string, payload: Uint8Array): boolean;
+  /** Publishes now, or when the broker has acknowledged enough of what was published before: MQTT.js does not wait for that. */
+  publish(
+    topic: string,
+    payload: string | Buffer,
+    options: Pick<IPublishPacket, 'qos' | 'retain'>,
+    done: (error?: Error) => void,
+  ): void;
 }
 
-function limitsOf({
-  retainAvailable = true,
-  maximumQoS = 2,
-  maximumPacketSize = Infinity,
-}: IConnackPacket['properties'] = {}): Limits {
+function limitsOf(
+  broker: MqttClient,
+  {
+    retainAvailable = true,
+    maximumQoS = 2,
+    maximumPacketSize = Infinity,
+    receiveMaximum = Infinity,
+  }: IConnackPacket['properties'] = {},
+): Limits {
+  const waiting: (() => void)[] = [];
+  let room = receiveMaximum;
   return {
+    publish(topic, payload, options, done) {
+      const send = (): void => {
+        room--;
+        broker.publish(topic, payload, options, (error) => {
+          room++;
+          waiting.shift()?.();
+          done(error);
+        });
+      };
+      if (room > 0) send();
+      else waiting.push(send);
+    },
     retain: retainAvailable,
     levelOf: (qos) => Math.min(qos, maximumQoS) as 0 | 1 | 2,
     takes: (topic, { length }) => length + topic.length + 16 <= maximumPacketSize, // 16: the most besides
@@ -114,7 +145,7 @@ export class Broker {
         if (isSettled) return;
         isSettled = true;
         this.#terms = terms;
-        opened(broker, limitsOf(properties));
+        opened(broker, limitsOf(broker, properties));
       });
       return broker;
     };

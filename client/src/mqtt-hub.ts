@@ -176,7 +176,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       if (!limits.takes(topic, payload)) return void setImmediate(refuse, 'DISCONNECT_149');
       const cost = COPIES * costOf(payload.length);
       held.add('unsent', cost);
-      connection.publish(topic, payload, { qos: limits.levelOf(1) }, (error) => {
+      limits.publish(topic, payload, { qos: limits.levelOf(1), retain: false }, (error) => {
         held.add('unsent', -cost);
         if (error instanceof ErrorWithReasonCode) refuse(`PUBACK_${error.code}`);
       });

@@ -101,16 +101,13 @@ export function connect(options: MqttOptions): Client {
   function serve(connection: Connection, broker: MqttClient, limits: Limits): Transport {
     let unsent = 0; // in bytes
     /** What a broker answers to a message about the status changes nothing. */
-    const say = async ({ topic, payload, qos: level, retain }: typeof will): Promise<void> => {
-      try {
-        await broker.publishAsync(topic, payload, {
-          qos: limits.levelOf(level),
-          retain: retain && limits.retain,
-        });
-      } catch (error) {
-        if (!(error instanceof ErrorWithReasonCode)) throw error;
-      }
-    };
+    const say = ({ topic, payload, qos: level, retain }: typeof will): Promise<void> =>
+      new Promise((resolve, reject) => {
+        const options = { qos: limits.levelOf(level), retain: retain && limits.retain };
+        limits.publish(topic, payload, options, (error) =>
+          !error || error instanceof ErrorWithReasonCode ? resolve() : reject(error),
+        );
+      });
     // A hub forgets a client that is silent for minutes. MQTT's own pings do not reach it.
     const pings = setInterval(() => connection.send({ msg_type: 'ping', payload: {} }), pingEvery);
     sayOnline = () => void say(online).catch(() => {}); // `close` follows
@@ -155,7 +152,7 @@ export function connect(options: MqttOptions): Client {
         const cost = costOf(payload.length);
         if (!limits.takes(topics.publish, payload)) return refused('DISCONNECT_149');
         unsent += cost;
-        broker.publish(topics.publish, payload, { qos: limits.levelOf(qos) }, (error) => {
+        limits.publish(topics.publish, payload, { qos: limits.levelOf(qos), retain: false }, (error) => {
           unsent -= cost;
           if (error) fail(error);
         });

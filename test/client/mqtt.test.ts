@@ -331,35 +331,45 @@ const ANSWERING: readonly Answering[] = [
     (messageId) => Buffer.of(0x40, 3, messageId >> 8, messageId, 149),
   ],
 ];
+
+/** A broker with a client that says hello once; a hub is at it. */
+async function brokerOf(
+  properties: object,
+  take: (messageId: number, socket: Socket) => unknown,
+  asked: number[] = [],
+): Promise<{ url: string; asked: number[] }> {
+  const server = createServer((socket) => {
+    sockets.push(socket);
+    const say = (packet: Packet): boolean =>
+      socket.write(generate(packet, { protocolVersion: asked.at(-1)! }));
+    const packets = parser().on('packet', (packet) => {
+      const { messageId = 0 } = packet;
+      if (packet.cmd === 'connect') {
+        asked.push(packet.protocolVersion!);
+        say({ cmd: 'connack', reasonCode: 0, returnCode: 0, sessionPresent: false, properties });
+      } else if (packet.cmd === 'subscribe') {
+        say({ cmd: 'suback', messageId, granted: [1, 1] });
+        if (asked.length === 1)
+          socket.write(Buffer.concat([publish('hivemind/kiosk-7/in', 3), Buffer.of(0), TEXT]));
+      } else if (packet.cmd === 'publish') take(messageId, socket);
+    });
+    socket.on('error', () => {}).on('data', (data) => packets.parse(data));
+  });
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return { asked, url: `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
 for (const [what, pattern, versions, answer, properties = {}] of ANSWERING) {
   test(`a hub tells of a message that ${what}, and ends no session that this does not concern`, async () => {
-    const [told, asked]: [string[], number[]] = [[], []];
-    const server = createServer((socket) => {
-      sockets.push(socket);
-      const say = (packet: Packet): boolean =>
-        socket.write(generate(packet, { protocolVersion: asked.at(-1)! }));
-      const packets = parser().on('packet', (packet) => {
-        const { messageId = 0 } = packet;
-        if (packet.cmd === 'connect') {
-          asked.push(packet.protocolVersion!);
-          say({ cmd: 'connack', reasonCode: 0, returnCode: 0, sessionPresent: false, properties });
-        } else if (packet.cmd === 'subscribe') {
-          say({ cmd: 'suback', messageId, granted: [1, 1] });
-          if (asked.length === 1)
-            socket.write(Buffer.concat([publish('hivemind/kiosk-7/in', 3), Buffer.of(0), TEXT]));
-        } else if (packet.cmd === 'publish') {
-          socket.write(answer(messageId));
-          if (pattern.source.includes('137')) socket.end();
-        }
-      });
-      socket.on('error', () => {}).on('data', (data) => packets.parse(data));
+    const told: string[] = [];
+    const { asked, url } = await brokerOf(properties, (messageId, socket) => {
+      socket.write(answer(messageId));
+      if (pattern.source.includes('137')) socket.end();
     });
-    servers.push(server);
-    await once(server.listen(0, '127.0.0.1'), 'listening');
     const clients = new Map([['kiosk-7', { psk: randomBytes(32) }]]);
     const onFault = (error: unknown): unknown => told.push(`fault: ${error}`);
     const onLost = (error: unknown): unknown => told.push(`lost: ${error}`);
-    const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const hub = await serve(url, { clients, onFault, onLost, reconnectAfter: 1 });
     await until(() => told.length > 0 && asked.length === versions.length && hub.connections.size === 0);
     assert.equal(asked, versions);
@@ -367,6 +377,20 @@ for (const [what, pattern, versions, answer, properties = {}] of ANSWERING) {
     await soon(hub.stop());
   });
 }
+
+test('a hub publishes no more than the broker takes before it has acknowledged it', async () => {
+  const taken: (() => unknown)[] = [];
+  const { url } = await brokerOf({ receiveMaximum: 1 }, (messageId, socket) =>
+    taken.push(() => socket.write(five({ cmd: 'puback', messageId }))),
+  );
+  const hub = await serve(url, { clients: new Map([['kiosk-7', { psk: randomBytes(32) }]]) });
+  await until(() => taken.length === 1); // HELLO
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.is(taken.length, 1);
+  taken[0]!();
+  await until(() => taken.length === 2); // HANDSHAKE
+  await soon(hub.stop());
+});
 
 test('a hub connects again until the broker no longer hangs up before CONNACK', async () => {
   let [lost, subscribed] = [0, 0];

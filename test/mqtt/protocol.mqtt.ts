@@ -1,6 +1,6 @@
 /** Protocol 3 between the example client and the example hub, over a broker with TLS, accounts and an ACL. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { deriveTopics, type LocalError, parseIdentity } from 'hub-protocol';
+import { parseIdentity } from 'hub-protocol';
 import { nodeCrypto } from 'hub-protocol/node';
 import { connect as connectOverWebSocket } from 'hub-protocol-client';
 import { serveHub } from 'hub-protocol-client/hub';
@@ -9,7 +9,6 @@ import * as assert from 'uvu/assert';
 import { closeAll, closeLater, connectTo, NODE_ID, PORT, startHub, TLS } from './broker.ts';
 import { ask, Kiosk } from './kiosk.ts';
 import { Line, waitFor } from './line.ts';
-import { Wire } from './wire.ts';
 
 const test = suite('protocol 3 over MQTT');
 test.after.each(closeAll);
@@ -85,20 +84,6 @@ test('the broker keeps a client from the topics of another', async () => {
   const rightful = await connectTo(PORT);
   await rightful.publishAsync(`${kiosk.topics}/status`, 'offline', { qos: 1 });
   assert.is.not(await ask(client, 'gone'), 'You said: gone');
-});
-
-test('refuses a topic outside of the client’s scope before it connects', async () => {
-  const wire = await Wire.open();
-  const kiosk = new Kiosk();
-  const identity = kiosk.identity({
-    endpoint: `mqtts://localhost:${wire.port}`,
-    c2s_topic: `${new Kiosk().topics}/in`,
-  });
-  const isOutOfScope = ({ code }: LocalError) => code === 'topic-out-of-scope';
-  assert.throws(() => deriveTopics(identity.mqtt!), isOutOfScope as never);
-  assert.throws(() => kiosk.dial({ identity }), isOutOfScope as never);
-  await sleep(50);
-  assert.equal(wire.began, []);
 });
 
 test('one keyring serves WebSocket and MQTT across restarts of both sides, with a single derivation', async () => {
