@@ -367,12 +367,16 @@ for (const [what, pattern, versions, answer, properties = {}] of ANSWERING) {
   });
 }
 
-test('says that its message is longer than the broker takes', async () => {
-  const { url } = await brokerOf({ maximumPacketSize: 50 }, (messageId, socket) =>
-    socket.write(five({ cmd: 'puback', messageId })),
-  );
-  assert.match((await outcome(dial(url))).advice, /length \(DISCONNECT 149\)/);
-});
+for (const [code, answer, properties = {}] of [
+  ['DISCONNECT 149', (messageId) => five({ cmd: 'puback', messageId }), { maximumPacketSize: 50 }],
+  ['PUBACK 135', (messageId) => five({ cmd: 'puback', messageId, reasonCode: 135 })],
+  ['PUBACK 149', (messageId) => Buffer.of(0x40, 3, messageId >> 8, messageId, 149)],
+] as readonly (readonly [string, (messageId: number) => Buffer, object?])[]) {
+  test(`says why a broker does not take its message (${code})`, async () => {
+    const { url } = await brokerOf(properties, (messageId, socket) => socket.write(answer(messageId)));
+    assert.match((await outcome(dial(url))).advice, `(${code})`);
+  });
+}
 
 test('a hub publishes no more than the broker takes before it has acknowledged it', async () => {
   const taken: (() => unknown)[] = [];
