@@ -226,7 +226,7 @@ export function start(installed: string): Promise<Row[]> {
     const kiosk = `${IMPORTS}import { parseIdentity } from 'hub-protocol';
       import { connect } from 'hub-protocol-client';
       const identity = parseIdentity(readFileSync('identity.json', 'utf8'));
-      await connect({ identity, ca, keyring: 'keyring.json' }).ask('hello');
+      await connect({ identity, socket: { ca }, keyring: 'keyring.json' }).ask('hello');
       process.exit();`;
     const bare = `${IMPORTS}import { WebSocket } from 'ws';
       const socket = new WebSocket('${world.served.ws}', { ca });
