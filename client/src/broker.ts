@@ -48,7 +48,7 @@ function limitsOf(
         room--;
         broker.publish(topic, payload, options, (error) => {
           room++;
-          waiting.shift()?.();
+          if (!broker.disconnecting) waiting.shift()?.(); // or each would fail in the callback of the one before
           done(error);
         });
       };

@@ -222,7 +222,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
     clearTimeout(again);
     if (!connection?.connected) return;
     const closed = new Promise<void>((resolve) => connection.once('close', () => resolve()));
-    connection.end(); // when the broker has acknowledged all messages
+    connection.end(); // when the broker has acknowledged what it was sent
     const late = setTimeout(() => connection.stream.destroy(), 1000); // if it does not
     await closed;
     clearTimeout(late);
