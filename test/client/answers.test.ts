@@ -403,6 +403,7 @@ test('a question may have an id of its own, unless an open one has it', async ()
   assert.is(world.asked.request_id, 'mine');
   const error = await errorOf(client.ask('hello', { requestId: 'mine' }));
   assert.equal([error.code, error.requestId], ['bad-argument', 'mine']);
+  world.tell('speak', { utterance: 'Hello.' });
   world.tell('ovos.utterance.handled');
   assert.is((await asked).requestId, 'mine');
 });

@@ -223,7 +223,7 @@ async function outcomeOfNewKey(world: World, client: Client): Promise<string> {
   world.hubStatic = randomBytes(32);
   world.refusesWith = 1008;
   world.drop();
-  return client.ask('hello').then(
+  return client.ask('hello', { timeout: 1000 }).then(
     () => 'replaced',
     () => 'kept',
   );
