@@ -35,13 +35,6 @@ const PROGRAMS: readonly Program[] = [
     parts: ['exploration'],
   },
   {
-    question: 'Does a million messages, or do 10,000 connections, leak memory or lose anything?',
-    command: 'evidence/searches/soak/run',
-    time: 'an hour',
-    page: 'docs/evidence/searches.md',
-    parts: ['soak'],
-  },
-  {
     question:
       'Does the client recover if a proxy cuts, stalls, corrupts, splits or joins messages at any byte?',
     command: 'evidence/searches/proxy/run',

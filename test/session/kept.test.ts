@@ -1,4 +1,4 @@
-/** What a session keeps once it is ready, has failed or has closed: nothing that only the handshake needed. */
+/** What a session keeps once it is ready, has failed or has closed: nothing that only the handshake needed, and nothing of a message. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { test } from 'uvu';
@@ -76,6 +76,22 @@ test('a session that is ready keeps of its bytes only keys and counters, and a h
     assert.equal(lengths(client), [12, 12, 32, 32]);
     assert.equal(lengths(hub), options === MARKED ? [12, 12, 32, 32] : [12, 12, 32, 32, 32]);
   }
+});
+
+test('a session keeps no more after a hundred messages each way, of one frame and of several, than after three', () => {
+  const { client, hub } = readyPair(withKk);
+  const exchange = (i: number): void => {
+    const bytes = new Uint8Array(i % 10 === 0 ? 70_000 : 100);
+    for (const frame of [...client.sendJson({ i }), ...client.sendBinary(bytes)]) hub.receive(frame);
+    for (const frame of [...hub.sendJson({ i }), ...hub.sendBinary(bytes)]) client.receive(frame);
+  };
+  for (let i = 0; i < 3; i++) exchange(i);
+  const kept = [client, hub].map((session) => reachable(session).length);
+  for (let i = 0; i < 100; i++) exchange(i);
+  assert.equal(
+    [client, hub].map((session) => reachable(session).length),
+    kept,
+  );
 });
 
 test('a client that has failed or closed keeps nothing of them, in any state', () => {
