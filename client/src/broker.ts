@@ -17,12 +17,18 @@ const WILL_REFUSED = ['CONNACK_154', 'CONNACK_155'];
 /** mosquitto refuses a message that is too long by a reason that MQTT has for connections only. */
 export const UNKNOWN_REASON: RegExp = /^Invalid pub(?:ack|rec) reason code/;
 
+/** The broker has accepted a message, and nobody has subscribed to its topic (MQTT 5, section 3.4.2.1). */
+export const UNHEARD = 16;
+
 /** What a broker takes. One of 3.1.1 does not tell it. */
 export interface Limits {
   readonly retain: boolean;
   levelOf(qos: number): 0 | 1 | 2;
   takes(topic: string, payload: Uint8Array): boolean;
-  /** Publishes now, or when the broker has acknowledged enough of what was published before: MQTT.js does not wait for that. */
+  /**
+   * Publishes now, or when the broker has acknowledged enough of what was published before: MQTT.js does not wait for that, and takes
+   * what nobody hears for a success.
+   */
   publish(
     topic: string,
     payload: string | Buffer,
@@ -42,6 +48,10 @@ function limitsOf(
 ): Limits {
   const waiting: (() => void)[] = [];
   let room = receiveMaximum;
+  let reason: number | undefined;
+  broker.on('packetreceive', (packet) => {
+    reason = packet.cmd === 'puback' ? packet.reasonCode : 0;
+  });
   return {
     publish(topic, payload, options, done) {
       const send = (): void => {
@@ -49,7 +59,9 @@ function limitsOf(
         broker.publish(topic, payload, options, (error) => {
           room++;
           if (!broker.disconnecting) waiting.shift()?.(); // or each would fail in the callback of the one before
-          done(error);
+          done(
+            error ?? (reason === UNHEARD ? new ErrorWithReasonCode('nobody listens', UNHEARD) : undefined),
+          );
         });
       };
       if (room > 0) send();

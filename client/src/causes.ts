@@ -234,6 +234,8 @@ export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: s
     EACCES: FORBIDDEN,
     EPERM: FORBIDDEN,
     ERR_ACCESS_DENIED: FORBIDDEN, // of Node.js with --permission
+    PUBACK_16: ({ at }) =>
+      `No hub listens behind the broker at ${at} (PUBACK 16). Connecting again. If this goes on, ask the hub’s operator whether it is running, and which topics it uses.`,
   },
   'certificate-refused': {
     CERT_HAS_EXPIRED: ({ at }) =>

@@ -5,7 +5,7 @@
 import { brokerEndpoint, RemoteError } from 'hub-protocol';
 import { ErrorWithReasonCode, type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
-import { Broker, type Limits, UNKNOWN_REASON } from './broker.ts';
+import { Broker, type Limits, UNHEARD, UNKNOWN_REASON } from './broker.ts';
 import { sentenceOfCause } from './causes.ts';
 import {
   callerOf,
@@ -178,7 +178,9 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       held.add('unsent', cost);
       limits.publish(topic, payload, { qos: limits.levelOf(1), retain: false }, (error) => {
         held.add('unsent', -cost);
-        if (error instanceof ErrorWithReasonCode) refuse(`PUBACK_${error.code}`);
+        if (!(error instanceof ErrorWithReasonCode)) return;
+        if (error.code === UNHEARD) refused();
+        else refuse(`PUBACK_${error.code}`);
       });
     };
     let why: Error | undefined;

@@ -3,7 +3,7 @@ import { clientId, deriveTopics, presence } from 'hub-protocol';
 import { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
 import { addressOf } from './address.ts';
-import { Broker, type Limits, UNKNOWN_REASON } from './broker.ts';
+import { Broker, type Limits, UNHEARD, UNKNOWN_REASON } from './broker.ts';
 import { budgetOf } from './budget.ts';
 import { openingTimeout } from './causes.ts';
 import type { Client } from './client.ts';
@@ -117,8 +117,10 @@ export function connect(options: MqttOptions): Client {
       await say(offline); // makes the hub forget an earlier session
       connection.opened();
     };
-    const refused = (platformCode: string): void =>
-      connection.closed({ cause: 'broker-refused', platformCode });
+    const refused = (platformCode: string): void => {
+      const cause = platformCode === `PUBACK_${UNHEARD}` ? 'not-reachable' : 'broker-refused';
+      connection.closed({ cause, platformCode });
+    };
     /** SUBACK refuses the topic, PUBACK a message. */
     const fail = (error: Error): void => {
       if (error instanceof ErrorWithSubackPacket) refused(`SUBACK_${error.packet?.granted?.[0] ?? 128}`);

@@ -369,6 +369,7 @@ for (const [what, pattern, versions, answer, properties = {}] of ANSWERING) {
 
 for (const [code, answer, properties = {}] of [
   ['DISCONNECT 149', (messageId) => five({ cmd: 'puback', messageId }), { maximumPacketSize: 50 }],
+  ['PUBACK 16', (messageId) => five({ cmd: 'puback', messageId, reasonCode: 16 })],
   ['PUBACK 135', (messageId) => five({ cmd: 'puback', messageId, reasonCode: 135 })],
   ['PUBACK 149', (messageId) => Buffer.of(0x40, 3, messageId >> 8, messageId, 149)],
 ] as readonly (readonly [string, (messageId: number) => Buffer, object?])[]) {
