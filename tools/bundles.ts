@@ -47,104 +47,21 @@ export interface BundleFile {
   readonly global?: string;
 }
 
+function fileOf(entry: Entry, syntax: BundleFile['syntax'] = 'es2020'): BundleFile {
+  const isCompact = entry !== 'full';
+  return {
+    name: `hub-protocol${entry === 'device' ? '' : `.${entry}`}${syntax === 'es5' ? '.es5' : ''}.js`,
+    ...{ entry, syntax, isCompact },
+    noble: isCompact ? '' : 'noble-ciphers, noble-curves, noble-hashes',
+    usesBigInt: syntax === 'es2020' && ['device', 'link', 'full'].includes(entry),
+    ...(syntax === 'es5' && entry === 'requests' && { global: 'hubProtocolRequests' }),
+  };
+}
+
 export const FILES: readonly BundleFile[] = [
-  {
-    name: 'hub-protocol.js',
-    entry: 'device',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: true,
-  },
-  {
-    name: 'hub-protocol.core.js',
-    entry: 'core',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.es5.js',
-    entry: 'device',
-    syntax: 'es5',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.core.es5.js',
-    entry: 'core',
-    syntax: 'es5',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.link.js',
-    entry: 'link',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: true,
-  },
-  {
-    name: 'hub-protocol.link.es5.js',
-    entry: 'link',
-    syntax: 'es5',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.identity.js',
-    entry: 'identity',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.requests.js',
-    entry: 'requests',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.requests.es5.js',
-    entry: 'requests',
-    syntax: 'es5',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-    global: 'hubProtocolRequests',
-  },
-  {
-    name: 'hub-protocol.binary.js',
-    entry: 'binary',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.psk.js',
-    entry: 'psk',
-    syntax: 'es2020',
-    isCompact: true,
-    noble: '',
-    usesBigInt: false,
-  },
-  {
-    name: 'hub-protocol.full.js',
-    entry: 'full',
-    syntax: 'es2020',
-    isCompact: false,
-    noble: 'noble-ciphers, noble-curves, noble-hashes',
-    usesBigInt: true,
-  },
+  ...[fileOf('device'), fileOf('core'), fileOf('device', 'es5'), fileOf('core', 'es5')],
+  ...[fileOf('link'), fileOf('link', 'es5'), fileOf('identity')],
+  ...[fileOf('requests'), fileOf('requests', 'es5'), fileOf('binary'), fileOf('psk'), fileOf('full')],
 ];
 
 /** Whether Moddable may preload the file: the modules for devices. `psk` is for a host. */
