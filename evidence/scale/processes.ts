@@ -1,4 +1,7 @@
-/** See `processes`, which installs what this needs. */
+/**
+ * Four processes of a hub behind HAProxy, with clients in Redis or PostgreSQL, each killed in turn while all clients talk:
+ * evidence/scale/processes redis|postgresql [--clients 5000] [--trials 10000] [--processes 4]
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
