@@ -1,8 +1,7 @@
 /**
  * Writes docs/reference/api/: a page for each area of the library, of the client and of its hub, with everything that the packages
- * export, from its docstrings; an index; the lengths; and which single file has which name.
+ * export, from its docstrings; and an index.
  */
-import { providersTable } from './api-tables.ts';
 import {
   clientNames,
   type Doc,
@@ -13,7 +12,7 @@ import {
   pathOf,
 } from './declared.ts';
 import { type Drawn, table } from './draw.ts';
-import { codes } from './errors.ts';
+import { CODES } from './errors.ts';
 
 interface Area {
   readonly title: string;
@@ -177,7 +176,7 @@ function linkTo(name: string, text: string = `\`${name}\``): string {
 
 /** The anchor of each code in docs/reference/errors.md. A code of both classes has two headings. */
 const ANCHORS: ReadonlyMap<string, string> = new Map(
-  codes().all.map((key, index, all) => {
+  CODES.map((key, index, all) => {
     const code = key.split(' ')[1]!;
     const earlier = all.slice(0, index).filter((other) => other.endsWith(` ${code}`)).length;
     return [key, earlier === 0 ? code : `${code}-${earlier}`];
@@ -362,9 +361,8 @@ function areaPage(page: string): string {
     linkTo(headingOf(symbol)).replace(`${page}.md`, ''),
     cell(firstSentence(symbol.doc)),
   ]);
-  const extra = page === 'crypto' ? ['## Which suites has which provider', providersTable()] : [];
   return (
-    [`# ${title}`, introduction, NOTE, table(['Name', ''], list), ...extra, ...symbols.map(section)]
+    [`# ${title}`, introduction, NOTE, table(['Name', ''], list), ...symbols.map(section)]
       .join('\n\n')
       .split(`](${page}.md#`)
       .join('](#') + '\n'
@@ -395,33 +393,10 @@ function indexPage(): string {
     'Everything that the packages export, from its docstrings. Lengths are in bytes unless a page says otherwise; times are in ' +
       'milliseconds; in the core, nothing is asynchronous. The examples run as tests.',
     NOTE,
-    table(
-      ['Page', ''],
-      [...areas, ['[Options and their defaults](options.md)', 'What each option is if you leave it out']],
-    ),
+    table(['Page', ''], areas),
     '## All names',
     'Import a name from `hub-protocol` unless the third column says otherwise.',
     table(['Name', '', 'From', ''], names),
-  ].join('\n\n')}\n`;
-}
-
-/** All optional options, with their defaults. */
-function optionsPage(): string {
-  const rows = new Map<string, string[]>();
-  for (const { name: owner, members } of NAMES.filter(({ name }) => isInput(name))) {
-    for (const member of members) {
-      if (!member.isOptional || member.type === 'undefined') continue;
-      const type = shownType(member.type.replace(/ \| undefined$/, ''));
-      const row = `\`${member.name}\` | ${type} | ${cell(linked(defaultOf(member)))}`;
-      rows.set(row, [...(rows.get(row) ?? []), linkTo(owner)]);
-    }
-  }
-  const lines = [...rows].map(([row, owners]) => [row, owners.join(', ')]);
-  return `${[
-    '# Options and their defaults',
-    NOTE,
-    'All other options are required. One that does not exist is an error: [`bad-argument`](../errors.md#bad-argument).',
-    table(['Option', 'Type', 'Default', 'Of'], lines.sort()),
   ].join('\n\n')}\n`;
 }
 
@@ -429,7 +404,6 @@ export function apiPages(): Drawn {
   const pages = {
     README: indexPage(),
     ...Object.fromEntries(Object.keys(AREAS).map((page) => [page, areaPage(page)])),
-    options: optionsPage(),
   };
   return Object.fromEntries(
     Object.entries(pages).map(([page, text]) => [`docs/reference/api/${page}.md`, text]),

@@ -1,8 +1,4 @@
-/**
- * Writes docs/reference/errors.md from src/errors-table.ts: every code, what it means, and what to do. Each code needs a source: a
- * docstring's `@throws`, or an event in the vectors of sessions.
- */
-import { readVectorFile } from 'hub-protocol-judge/internals';
+/** Writes docs/reference/errors.md from src/errors-table.ts: every code, what it means, and what to do. */
 import type { ErrorCode } from '../src/errors.ts';
 import { type ErrorRow, LOCAL_ERRORS, REMOTE_ERRORS } from '../src/errors-table.ts';
 import { publicNames } from './declared.ts';
@@ -55,36 +51,6 @@ function keysIn(throws: string, seen: readonly Documented[] = []): Key[] {
       if (!seen.includes(each)) keys.push(...keysIn(each.throws, [...seen, each]));
     }
   }
-  return keys;
-}
-
-/** The codes that have a source. */
-function raised(): ReadonlySet<string> {
-  const keys = new Set<string>(ALL.flatMap((each) => keysIn(each.throws, [each])));
-  const note = (code: string): unknown =>
-    keys.add(`${code in REMOTE_ERRORS ? 'RemoteError' : 'LocalError'} ${code}`);
-  const groups = ['session', 'envelopes'].flatMap((file) => readVectorFile(file).testGroups) as never[] as {
-    tests: { steps: { events?: { error?: string }[] }[] }[];
-  }[];
-  for (const { steps } of groups.flatMap(({ tests }) => tests))
-    for (const { error } of steps.flatMap(({ events = [] }) => events)) if (error !== undefined) note(error);
-  const tables = readVectorFile('tables').testGroups as never[] as {
-    type: string;
-    tests: { error: string }[];
-  }[];
-  for (const { type, tests } of tables) if (type === 'Ending') for (const { error } of tests) note(error);
-  // What no vector shows: no peer can cause it at will, or it is a choice.
-  for (const code of [
-    'message-too-long',
-    'frame-too-long',
-    'nonce-exhausted',
-    'envelope-too-large',
-    'no-hello',
-  ])
-    note(code);
-  for (const code of ['handshake-before-hello', 'unknown-hub', 'text-after-ready', 'bad-hello']) note(code);
-  for (const code of ['crypto-failed', 'bad-random', 'static-key-fresh', 'keyring-not-readable']) note(code);
-  for (const code of ['keyring-not-writable', 'keyring-not-private', 'keyring-replaced']) note(code);
   return keys;
 }
 
@@ -164,14 +130,10 @@ function errorsPage(): string {
   ].join('\n\n')}\n`;
 }
 
-/** The codes of both classes, and the codes without a known source. */
-export function codes(): { readonly all: readonly Key[]; readonly raisedByNobody: readonly Key[] } {
-  const known = raised();
-  const all = (['LocalError', 'RemoteError'] as const).flatMap((errorClass) =>
-    Object.keys(ROWS[errorClass]).map((code): Key => `${errorClass} ${code}`),
-  );
-  return { all, raisedByNobody: all.filter((key) => !known.has(key)) };
-}
+/** The codes of both classes. */
+export const CODES: readonly Key[] = (['LocalError', 'RemoteError'] as const).flatMap((errorClass) =>
+  Object.keys(ROWS[errorClass]).map((code): Key => `${errorClass} ${code}`),
+);
 
 export function errors(): Drawn {
   return { 'docs/reference/errors.md': errorsPage() };
