@@ -4,8 +4,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
-import { drawnFiles } from '../../tools/docs.ts';
-import { MEASURED } from '../../tools/measured.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const git = (...words: string[]): string => execFileSync('git', words, { cwd: ROOT, encoding: 'utf8' });
@@ -42,18 +40,6 @@ test('every measured table names its commit', () => {
     PAGES.flatMap((path) => undated(read(path)).map((name) => `${path}: ${name}`)),
     [],
   );
-});
-
-test('only npm run docs draws parts without a commit', () => {
-  const drawn = new Set(Object.keys(drawnFiles()));
-  assert.equal(
-    PAGES.filter((path) => !drawn.has(path) && read(path).includes('<!-- drawn: ')),
-    [],
-  );
-});
-
-test('programs write the sentence that the documents need', () => {
-  assert.match(MEASURED.replace(' with changes', ''), SENTENCE);
 });
 
 test('every measured commit is in the history of this one', () => {
