@@ -35,7 +35,8 @@ export type { HubReport } from './reports.ts';
 export interface WebSocketHubOptions extends ServedOptions {
   /**
    * The most connections of known clients at a time (default 750: with 150 sockets whose request has not come, and 50 that are refused, they fit
-   * the 1024 descriptors that many systems give a program; with more connections, a fifth as many sockets may wait). At a further one the
+   * the 1024 descriptors that many systems give a program; with more connections, a fifth as many sockets may wait, and instead of connections
+   * that are not there as many more as a quarter of `maxMemory` has room for, at 32 KiB each). At a further one the
    * oldest gives way that is not ready and has sent nothing; if all are ready, it gets the HTTP status 503, and its client tries again
    * later. Of one access key only the newest that is ready stays.
    */
@@ -116,11 +117,9 @@ const MAX_CONNECTIONS = 750;
 const MAX_PER_KEY = 4;
 /** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
 const MAX_STRANGERS = 32;
-/** How many sockets may have sent no whole request, or wait for the answer to it, at least. */
-const LEAST_OPENINGS = 150;
-/** After a restart of a busy hub honest clients wait so, too: a fifth of the connections that it may have. */
+/** How many sockets may have sent no whole request, or wait for the answer to it, beside as many connections as there may be. */
 const openingsOf = ({ maxConnections = MAX_CONNECTIONS }: WebSocketHubOptions): number =>
-  Math.max(LEAST_OPENINGS, Math.floor(maxConnections / 5));
+  Math.max(150, Math.floor(maxConnections / 5));
 /** How long they may, in milliseconds. */
 const OPENING_TIMEOUT = 10_000;
 /** What such a socket costs at most, in bytes: 16 KiB of headers, and about as much for TLS. */
@@ -146,7 +145,15 @@ interface MadeHub extends Hub {
 
 function makeHub(options: WebSocketHubOptions): MadeHub {
   const shared = shareSockets(options);
-  const openings = new Openings(shared.account, openingsOf(options));
+  const least = openingsOf(options);
+  const affordable = shared.budget.all / 4 / OPENING_COST;
+  // After a restart honest clients wait so, too, and all of them at once.
+  const mayOpen = (): number =>
+    Math.max(
+      least,
+      Math.min(least + (options.maxConnections ?? MAX_CONNECTIONS) - connections.size, affordable),
+    );
+  const openings = new Openings(shared.account, mayOpen);
   const limits = {
     maxPayload: MAX_PAYLOAD,
     ...MAX_PIECES,
@@ -221,15 +228,15 @@ class Openings {
   readonly #ends = new Map<Duplex, () => void>();
   readonly #account: Account;
 
-  readonly #most: number;
+  readonly #most: () => number;
 
-  constructor(account: Account, most: number) {
+  constructor(account: Account, most: () => number) {
     this.#account = account;
     this.#most = most;
   }
 
   add(socket: Duplex): void {
-    const [oldest] = this.#ends.size < this.#most ? [] : this.#ends.keys();
+    const [oldest] = this.#ends.size < this.#most() ? [] : this.#ends.keys();
     oldest?.destroy();
     if (oldest) this.delete(oldest);
     const end = (): void => void socket.destroy();
