@@ -4,8 +4,7 @@
  *     evidence/mutation/run                   all of src/, in an hour or two
  *     evidence/mutation/run --only src/wire   files whose path contains this
  *     evidence/mutation/run --only client/    the same in client/src and cli/src, if it begins with client or cli
- *     evidence/mutation/run --changed main    lines that differ from a commit; without one, what the last day changed, and the
- *                                             ten commits before that changed the library
+ *     evidence/mutation/run --changed main    lines that differ from a commit
  *     evidence/mutation/run --seconds 60      stops after this time, with a random part of the mutants tried; Ctrl-C stops it
  *                                             likewise, and a second one at once
  *     evidence/mutation/run --sample 50       one mutant in fifty; with 50,7 one in fifty others, from the eighth
@@ -13,12 +12,10 @@
  *                                             the vectors are vectors/session and so on
  *     evidence/mutation/run --list              also lists survivors that have a reason
  *     evidence/mutation/run --json FILE         also writes each mutant, and which test noticed it
- *     evidence/mutation/run --matrix FILE       the same with all tests that noticed it, which takes many times as long
  *     evidence/mutation/run --again FILE        all but what a test noticed in the run that wrote this, in files with the same code;
  *                                             what it writes with --json stands for both runs
  *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, and the one that it tries
- *                                             again; it says how many were not tried; with --only client/ or --only cli/ the sentence
- *                                             there about a sample
+ *                                             again; it says how many were not tried
  *
  * A copy of the project has all mutants of all files in it, each behind a switch. So a mutant costs the tests that reach
  * it, the fastest first, until one fails. In the shells many tests wait, so quick ones that noticed other mutants come
@@ -51,7 +48,6 @@ import { AREAS, areaOf, isMutated, keyOf, readSurvivors } from './survivors.ts';
 import type { Baseline, Order, Running, Verdict } from './worker.ts';
 
 const { values } = parseArgs({
-  args: withCommit(process.argv.slice(2)),
   options: {
     seconds: { type: 'string', default: 'Infinity' },
     only: { type: 'string', default: '' },
@@ -60,15 +56,12 @@ const { values } = parseArgs({
     tests: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
-    matrix: { type: 'string' },
     again: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
 
 const area = areaOf(values.only);
-const isMatrix = values.matrix !== undefined;
-const json = values.matrix ?? values.json;
 
 /** A worker that begins no other test is looked at each time so many milliseconds have passed. */
 const LOOK_MS = 60_000;
@@ -130,15 +123,6 @@ function git(...words: string[]): string {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
   }).trim();
-}
-
-/** Adds the commit with which a bare `--changed` compares. */
-function withCommit(args: readonly string[]): string[] {
-  return args.flatMap((arg, i) => {
-    if (arg !== '--changed' || (args[i + 1] !== undefined && !args[i + 1]!.startsWith('--'))) return [arg];
-    const commits = git('log', '-10', '--format=%H', '--before=1 day ago', '--', ...AREAS.library);
-    return [arg, `${commits.split('\n').at(-1)}^`];
-  });
 }
 
 /** A file of this program in the copy: there the mutated modules ask which mutant is on. */
@@ -373,7 +357,7 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
     };
     const attemptHere = async (mutant: Mutant): Promise<Verdict> => {
       tried++;
-      const quick = area === 'shells' && !isMatrix ? quickTests(mutant) : [];
+      const quick = area === 'shells' ? quickTests(mutant) : [];
       const verdict =
         quick.length === 0 ? {} : await attempt(worker, mutant, quick, baselines, quickLimitsOf);
       if (verdict.by === undefined) return attempt(worker, mutant);
@@ -419,7 +403,7 @@ async function attempt(
   limitsFor = limitsOf,
 ): Promise<Verdict> {
   const limits = tests.map((i) => limitsFor(taken[i]!));
-  const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits, isMatrix });
+  const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits });
   if (verdict !== undefined) return verdict;
   const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
   end(worker);
@@ -591,17 +575,16 @@ function report(): void {
       `${endless.length} of them by a test that does not end, ` +
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
-  if (json !== undefined) {
+  if (values.json !== undefined) {
     const rows = tried.map((mutant) => ({
       ...mutant,
       ...verdicts.get(mutant),
       commit,
       reason: reasonOf(mutant),
     }));
-    writeFileSync(json, JSON.stringify([...earlier.values(), ...rows], null, 1));
+    writeFileSync(values.json, JSON.stringify([...earlier.values(), ...rows], null, 1));
   }
-  if (values.write && area === 'shells') drawSample(tried.length, survivors.length, unknown.length);
-  else if (values.write) {
+  if (values.write) {
     const isTried = new Set([...earlier.keys(), ...tried]);
     const left = mutants.filter(
       (mutant) => !mutant.isStatic && !isLoadedOnly(mutant.id) && !isTried.has(mutant),
@@ -650,16 +633,6 @@ function draw(
     assumed.length === 0 ? '' : ` Of those with a reason, ${grouped(assumed.length)} were not tried again.`;
   writeMeasured('docs/evidence/mutation.md', {
     mutants: `${table(head, rows)}\n\nWith Node.js ${process.versions.node}.${before}${again}`,
-  });
-}
-
-/** Draws what a sample of the client or of the commands showed. */
-function drawSample(tried: number, survivors: number, unknown: number): void {
-  const [folder = ''] = values.only.split('/');
-  const noticed = `${tried - survivors} of ${tried} mutants of ${code(folder)}, which ${code(`--sample ${values.sample}`)} chose`;
-  const left = `${survivors - unknown} survive with a reason, and ${unknown} without`;
-  writeMeasured('docs/evidence/mutation.md', {
-    [`a sample of ${folder}`]: `The tests noticed ${noticed}; ${left}.`,
   });
 }
 

@@ -94,11 +94,7 @@ function parseFor(program: string | undefined, args: readonly string[]): void {
         [name!, { type: type as 'string' | 'boolean', multiple: multiple !== undefined }] as const,
     ),
   );
-  // The mutation tests take --changed with a commit or without.
-  const given = args.flatMap((arg, i) =>
-    arg === '--changed' && !/^\w/.test(args[i + 1] ?? '') ? [] : [arg],
-  );
-  parseArgs({ args: given, options, allowPositionals: call.includes('allowPositionals: true') });
+  parseArgs({ args, options, allowPositionals: call.includes('allowPositionals: true') });
 }
 
 /** The commands in a text that do not parse, with the reason. */
