@@ -1,11 +1,8 @@
 /** What is searched. A target runs one case with random choices, and throws if the law is broken. */
 import type { Random } from '../../../test/world/random.ts';
 import { binary } from './targets/binary.ts';
-import { calls } from './targets/calls.ts';
-import { crypto } from './targets/crypto.ts';
 import { edges } from './targets/edges.ts';
 import { link } from './targets/link.ts';
-import { outsiders } from './targets/outsiders.ts';
 import { requests } from './targets/requests.ts';
 import { sessions } from './targets/sessions.ts';
 import { frames, messages, texts } from './targets/texts.ts';
@@ -19,10 +16,7 @@ export interface Target {
 
 export const TARGETS: { readonly [name: string]: Target } = {
   sessions: { run: sessions, cases: 21 },
-  outsiders: { run: outsiders, cases: 6 },
   edges: { run: edges, cases: 1 },
-  calls: { run: calls, cases: 2 },
-  crypto: { run: crypto, cases: 2 },
   values: { run: values, cases: 60 },
   texts: { run: texts, cases: 113 },
   frames: { run: frames, cases: 200 },
