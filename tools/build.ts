@@ -26,7 +26,6 @@ import { buildBundles, FILES } from './bundles.ts';
 import { exportsOf } from './declared.ts';
 import { IN_NODE } from './parts.ts';
 import { PAGE, referencesOf, rulesOf } from './protocol-rules.ts';
-import { replaceFolders } from './replace.ts';
 
 /** The modules of the core in dist/ that the package exports. */
 const CORE_ENTRIES: readonly string[] = ['index', 'parts', 'recording', 'binary'];
@@ -62,11 +61,8 @@ const STAMP = root('dist/.inputs');
 const inputs = hashOf(INPUTS);
 const isBuilt = [STAMP, ...OUTPUTS].every((path) => existsSync(path));
 if (!isBuilt || readFileSync(STAMP, 'utf8') !== inputs) {
-  // What reads the output of an earlier build still finds it after an error, and adds no errors of its own.
-  await replaceFolders(OUTPUTS, buildAll).catch((error) => {
-    console.error(error);
-    process.exit(1);
-  });
+  for (const folder of OUTPUTS) rmSync(folder, { recursive: true, force: true });
+  await buildAll();
   writeFileSync(STAMP, inputs);
 }
 

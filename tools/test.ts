@@ -10,7 +10,7 @@
  *
  * Many tests read the output of a build. This builds if nothing has been built yet; to test changes, build first.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -217,35 +217,17 @@ class Watch {
   }
 }
 
-/**
- * The seconds of a processor that a process and what it has started have used, from what Linux tells in hundredths. Elsewhere
- * the time that has passed.
- */
+/** The seconds of a processor that a process and what it has started have used; where it is not Linux, the time that has passed. */
 function secondsOf(pid: number): number {
-  if (!existsSync('/proc/self/stat')) return performance.now() / 1000;
-  const all = readdirSync('/proc').flatMap((name) => {
-    try {
-      const fields = readFileSync(`/proc/${Number(name)}/stat`, 'utf8')
-        .split(') ')
-        .at(-1)!
-        .split(' ')
-        .map(Number);
-      return [
-        {
-          pid: Number(name),
-          parent: fields[1]!,
-          ticks: fields[11]! + fields[12]! + fields[13]! + fields[14]!,
-        },
-      ];
-    } catch {
-      return []; // it has ended
-    }
-  });
-  const ticksOf = (id: number): number => {
-    const own = all.find((each) => each.pid === id)?.ticks ?? 0;
-    return all.filter(({ parent }) => parent === id).reduce((sum, each) => sum + ticksOf(each.pid), own);
-  };
-  return ticksOf(pid) / 100;
+  if (process.platform !== 'linux') return performance.now() / 1000;
+  const { stdout } = spawnSync('ps', ['S', '-eo', 'pid=,ppid=,cputimes='], { encoding: 'utf8' });
+  const all = stdout.split('\n').map((line) => line.trim().split(/ +/).map(Number));
+  const of = (id: number): number =>
+    all.reduce(
+      (sum, [own, parent, seconds]) => sum + (own === id ? seconds! : parent === id ? of(own!) : 0),
+      0,
+    );
+  return of(pid);
 }
 
 /** Runs a file in a process. Returns `undefined` if the process exits instead of reporting. */
