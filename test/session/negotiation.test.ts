@@ -6,6 +6,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import { protocolName, type Suite } from '../../src/noise/patterns.ts';
 import { selectNoise, suitesOf } from '../../src/session/negotiation.ts';
 import { OFFERED_PATTERNS, OFFERED_SUITES } from '../../src/session/options.ts';
+import { Pair, type Wire } from '../world/pair.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
 const CHACHA: Suite = '25519_ChaChaPoly_SHA256';
@@ -48,6 +49,13 @@ test('ciphers that are undefined or unknown are skipped', () => {
   } as unknown as CryptoProvider['ciphers'];
   assert.equal(suitesOf({ ...nodeCrypto, ciphers }), [AES]);
   assert.equal(suitesOf({ ...nodeCrypto, ciphers: {} }), []);
+});
+
+test('a client reads message 2 of a hub that repeats the choice in it, whatever the choice is', () => {
+  const repeating: Wire = (to, data) => [
+    to === 'client' ? String(data).replace('"msg"', '"pattern":"KKpsk0","suite":"x","msg"') : data,
+  ];
+  assert.is(new Pair({ wire: repeating }).run().client.state, 'ready');
 });
 
 test.run();
