@@ -9,7 +9,7 @@ import { nodeCrypto } from '../../src/crypto/node.ts';
 import type { LocalCode } from '../../src/errors.ts';
 import type { HandshakeState } from '../../src/noise/handshake-state.ts';
 import { ALL_PATTERNS, ALL_SUITES, type Pattern, protocolName } from '../../src/noise/patterns.ts';
-import { raisesLocal } from '../world/raises.ts';
+import { raisesLocal, raisesRemote } from '../world/raises.ts';
 import { hex, toHex } from '../world/vectors.ts';
 import {
   AES,
@@ -172,6 +172,19 @@ test('KKpsk0: a pinned key of low order is a local fault, in either role', () =>
   const responder = create('responder', 'KKpsk0', { remoteStaticKey: new Uint8Array(32) });
   const failure = raisesLocal(() => responder.readMessage(transcriptOf('KKpsk0')[0]!), 'low-order-key');
   assertDead(responder, failure);
+});
+
+test('an ephemeral key of low order is the fault of the peer, under each pattern', () => {
+  const initiator = create('initiator', 'XXpsk2');
+  initiator.writeMessage();
+  for (const [state, message] of [
+    [create('responder', 'KKpsk0'), transcriptOf('KKpsk0')[0]!],
+    [initiator, transcriptOf('XXpsk2')[1]!],
+  ] as const) {
+    const changed = copyBytes(message);
+    changed.set(LOW_ORDER);
+    raisesRemote(() => state.readMessage(changed), 'low-order-key');
+  }
 });
 
 test('protocolName() refuses arguments that are not strings', () => {
