@@ -28,7 +28,7 @@ const written = (file: string): string => read(file).replace(/<!-- (?:measured|d
 /** Lines that people wrote, by folder; `other` has the rest. */
 const LINES: { readonly [room: string]: number } = {
   src: 18_660,
-  client: 8_090,
+  client: 8_130,
   cli: 4_510,
   test: 61_540,
   evidence: 14_900,

@@ -5,7 +5,7 @@
 import type { Agent, ClientRequest, OutgoingHttpHeaders } from 'node:http';
 import type { NetConnectOpts, Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import type { SecureContext } from 'node:tls';
+import type { DetailedPeerCertificate, SecureContext, TLSSocket } from 'node:tls';
 import { LocalError } from 'hub-protocol';
 import { userAgentHeader } from './address.ts';
 import { hasTls, type Place, placeOf, socketOptions } from './causes.ts';
@@ -29,6 +29,8 @@ export interface Route {
   readonly proxy: URL | undefined;
   /** Opens a connection without HTTP, with TLS if the address has it. */
   dial(): Duplex;
+  /** Its TLS sessions, unless an agent has them. */
+  readonly tickets: Tickets | undefined;
   readonly place: Place;
 }
 
@@ -68,6 +70,7 @@ export function routeTo(
   const proxy = given === undefined ? proxyFor({ isTls, host, port }) : undefined;
   const through = proxy?.isUsed ? proxy.url : undefined;
   const used = given ?? (through && agentThrough(through, isTls, timeout));
+  const tickets = isTls && given === undefined ? new Tickets() : undefined;
   return {
     options,
     agent: used,
@@ -76,14 +79,49 @@ export function routeTo(
     dial() {
       if (used !== undefined)
         return new Later((done) => askAgent(used, { ...target, secureEndpoint: isTls }, done));
-      return isTls ? tls.connect(target as object) : net.connect(target as NetConnectOpts);
+      return tickets === undefined
+        ? net.connect(target as NetConnectOpts)
+        : tickets.keep(tls.connect({ ...target, session: tickets.take() } as object));
     },
+    tickets,
     place: {
       ...place,
       hasAgent: given !== undefined,
       ...(proxy && { proxy: { at: placeOf(proxy.url.href).at, isUsed: proxy.isUsed } }),
     },
   };
+}
+
+/**
+ * The TLS session of the last connection (RFC 8446, section 2.2). With it a server shows no certificate again, so it is over when one of
+ * its certificates is: Node.js would not look.
+ */
+class Tickets {
+  #latest: Buffer | undefined;
+  #until = 0;
+
+  /** Each is for one connection, so a server that dislikes it meets it once. */
+  take(): Buffer | undefined {
+    const ticket = Date.now() < this.#until ? this.#latest : undefined;
+    this.#latest = undefined;
+    return ticket;
+  }
+
+  /** The event comes once the certificate is verified, in each engine. */
+  keep<Secure extends TLSSocket>(socket: Secure): Secure {
+    return socket.on('session', (ticket: Buffer) => {
+      this.#latest = ticket;
+      if (!socket.isSessionReused()) this.#until = endOf(socket.getPeerCertificate(true));
+    });
+  }
+}
+
+/** When the first certificate of a chain expires. */
+function endOf(leaf: DetailedPeerCertificate): number {
+  const ends = new Map<string, number>(); // the last one names itself as its issuer
+  for (let each = leaf; each && !ends.has(each.fingerprint256); each = each.issuerCertificate)
+    ends.set(each.fingerprint256, Date.parse(each.valid_to));
+  return Math.min(...ends.values());
 }
 
 type Pair = Pick<SocketOptions, 'ca' | 'cert' | 'key' | 'passphrase'>;

@@ -1,4 +1,5 @@
 /** `hub-protocol-client`: a client over WebSocket for Node.js, Bun and Deno, with `ws`. */
+import type { TLSSocket } from 'node:tls';
 import { authorizedUrl } from 'hub-protocol';
 import { addressOf } from './address.ts';
 import { budgetOf } from './budget.ts';
@@ -40,13 +41,14 @@ export function connect(options: NodeOptions): Client {
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });
   const timeout = openingTimeout(policy?.deadlines);
-  const { options: ofSocket, agent, headers, place } = routeTo(url, given, timeout);
+  const { options: ofSocket, agent, headers, tickets, place } = routeTo(url, given, timeout);
 
   function open(connection: Connection): Transport {
     let isConnected = false;
     let isOpen = false;
     const socket = new WebSocket(authorized, {
       ...ofSocket,
+      ...(tickets && { session: tickets.take() }),
       agent,
       headers,
       maxPayload: budget.frame,
@@ -56,6 +58,7 @@ export function connect(options: NodeOptions): Client {
       finishRequest(request) {
         request.on('socket', (raw) => {
           isConnected = !raw.connecting; // through a proxy
+          tickets?.keep(raw as TLSSocket);
           raw.once('connect', () => {
             isConnected = true;
           });

@@ -6,6 +6,7 @@ import https from 'node:https';
 import { type AddressInfo, connect as connectTcp, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import { storePsk } from 'hub-protocol';
 import { localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, KeyringFile, type NodeOptions, connect as websocket } from 'hub-protocol-client';
@@ -82,6 +83,19 @@ async function startProxy(status = 200): Promise<{ url: string; asked: string[] 
   });
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, asked };
+}
+
+for (const entry of ['websocket', 'mqtt'] as const) {
+  test(`${entry}: resumes its TLS session when it connects again`, async () => {
+    const hub = await start();
+    const isReused = (): unknown => ([...hub.sockets].at(-1) as TLSSocket).isSessionReused();
+    assert.is(await outcome(entry, hub, { socket: { ca } }), 'connect');
+    assert.is(isReused(), false);
+    const again = new Promise((resolve) => clients[0]!.once('connect', resolve));
+    hub.cut();
+    await soon(again);
+    assert.is(isReused(), true);
+  });
 }
 
 for (const entry of ENTRIES) {
