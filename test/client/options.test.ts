@@ -2,9 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { parseSync } from '@swc/core';
 import { createKeyring, type Keyring, parseIdentity, serializeKeyring } from 'hub-protocol';
-import { nobleCrypto } from 'hub-protocol/noble';
 import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
-import type { Client, ConnectOptions, Traced } from 'hub-protocol-client';
+import type { Client, ConnectOptions } from 'hub-protocol-client';
 import { connect as websocket } from 'hub-protocol-client';
 import { connect as browser } from 'hub-protocol-client/browser';
 import { connect as https } from 'hub-protocol-client/https';
@@ -14,9 +13,8 @@ import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { type Budget, budgetOf } from '../../client/dist/budget.js';
-import { CONNECT } from '../../client/dist/read-options.js';
 import { issuedWith } from '../world/hosts.ts';
-import { endWorlds, newWorld, PSK, until, type World } from './world.ts';
+import { endWorlds, newWorld, PSK, type World } from './world.ts';
 
 test.after.each(endWorlds);
 
@@ -179,7 +177,10 @@ test('an app without a derivation is refused before anything is stored', () => {
   assert.is(texts.size, 0);
 });
 
-/** What a client does with an option in an option, at a hub in memory. */
+/**
+ * What a client does with an option in an option, at a hub in memory. The others are the core's: the client passes the session, the
+ * policy and the requests whole, as shells.test.ts shows.
+ */
 interface Nested {
   readonly given: Partial<ConnectOptions>;
   readonly seen: (world: World, client: Client, options: Partial<ConnectOptions>) => unknown;
@@ -190,14 +191,6 @@ interface Nested {
   readonly both?: Partial<ConnectOptions>;
 }
 
-/** What of the session is traced, until a question is answered. */
-async function tracesOf(client: Client): Promise<Traced[]> {
-  const traces: Traced[] = [];
-  client.on('trace', ({ what }) => traces.push(what));
-  await client.ask('hello');
-  return traces;
-}
-
 const isDisclosed = async (_: World, client: Client): Promise<boolean> => {
   let isDue = false;
   client.on('disclosure', () => {
@@ -206,16 +199,6 @@ const isDisclosed = async (_: World, client: Client): Promise<boolean> => {
   await client.ask('hello');
   return isDue;
 };
-
-/** The pattern of each connection: the second knows the hub. */
-async function patternsOf(world: World, client: Client): Promise<string[]> {
-  const patterns: string[] = [];
-  client.on('connect', ({ pattern }) => patterns.push(pattern));
-  await client.ask('hello');
-  world.drop();
-  await until(() => patterns.length === 2);
-  return patterns;
-}
 
 /** What comes of a hub that has another key. */
 async function outcomeOfNewKey(world: World, client: Client): Promise<string> {
@@ -229,23 +212,6 @@ async function outcomeOfNewKey(world: World, client: Client): Promise<string> {
   );
 }
 
-/** The pauses before the first dials, when no hub is there. */
-async function pausesOf(world: World, client: Client): Promise<number[]> {
-  world.isDown = true;
-  const pauses: number[] = [];
-  client.on('reconnect', ({ after }) => pauses.push(after));
-  await until(() => pauses.length >= 3);
-  return pauses.slice(0, 3);
-}
-
-/** What the hub has learnt of the client from message 1. */
-const learnt =
-  (field: 'binarize' | 'encodings') =>
-  async (world: World, client: Client): Promise<unknown> => {
-    await client.ask('hello');
-    return world.ready![field];
-  };
-
 let calls = 0;
 const counted =
   <Args extends unknown[], Result>(call: (...args: Args) => Result) =>
@@ -258,9 +224,6 @@ const isCalled = async (_: World, client: Client): Promise<boolean> => {
   await client.ask('hello');
   return calls > 0;
 };
-/** Pauses that are as long as they may be. */
-const longest = { session: { randomBytes: (length: number) => new Uint8Array(length).fill(255) } };
-
 const NESTED_ROWS: { readonly [option: string]: Nested } = {
   'disclosure.isVoice': {
     ...{ given: { disclosure: { lastGiven: 'earlier-session', isVoice: true } }, seen: isDisclosed },
@@ -282,22 +245,6 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     ...{ given: { session: { randomBytes: counted(randomBytes) } }, seen: isCalled },
     ...{ expected: true, byDefault: false },
   },
-  'session.inPlace': {
-    ...{
-      given: { session: { crypto: nobleCrypto, inPlace: true } },
-      both: { session: { crypto: nobleCrypto } },
-    },
-    async seen(_, client) {
-      const kept: [Uint8Array, Uint8Array][] = [];
-      client.on('trace', ({ what }) => {
-        if ('type' in what && what.type === 'received' && typeof what.data !== 'string')
-          kept.push([what.data, what.data.slice()]);
-      });
-      await client.ask('hello');
-      return kept.some(([now, then]) => Buffer.compare(now, then) !== 0);
-    },
-    ...{ expected: true, byDefault: false },
-  },
   'session.trust': {
     given: { session: { trust: 'pinned-only' } },
     seen: (_, client) =>
@@ -315,125 +262,13 @@ const NESTED_ROWS: { readonly [option: string]: Nested } = {
     },
     ...{ expected: true, byDefault: false },
   },
-  'session.binarize': {
-    ...{ given: { session: { binarize: true } }, seen: learnt('binarize') },
-    ...{ expected: true, byDefault: false },
-  },
-  'session.encodings': {
-    ...{ given: { session: { encodings: ['JSON-X'] } }, seen: learnt('encodings') },
-    ...{ expected: ['JSON-X'], byDefault: [] },
-  },
-  'session.patterns': {
-    ...{ given: { session: { patterns: ['XXpsk2'] } }, seen: patternsOf },
-    ...{ expected: ['XXpsk2', 'XXpsk2'], byDefault: ['XXpsk2', 'KKpsk0'] },
-  },
   'session.onKkFailure': {
     ...{ given: { session: { onKkFailure: 'keep-pin' } }, seen: outcomeOfNewKey },
     ...{ expected: 'replaced', byDefault: 'replaced' }, // the option of the policy decides
   },
-  'session.maxFrame': {
-    given: { session: { maxFrame: 100 } },
-    async seen(_, client) {
-      let code = 'none';
-      client.on('close', ({ error }) => {
-        code = error.code;
-      });
-      await client.ask('hello').catch(() => {});
-      return code;
-    },
-    ...{ expected: 'frame-too-long', byDefault: 'none' },
-  },
-  'session.paced': {
-    given: { session: { paced: true } },
-    seen: async (_, client) =>
-      (await tracesOf(client)).some((what) => 'type' in what && what.type === 'waiting'),
-    ...{ expected: true, byDefault: false },
-  },
-  'policy.basePause': {
-    ...{ given: { policy: { basePause: 16, maxPause: 64 } }, both: { ...longest, policy: { maxPause: 64 } } },
-    ...{ seen: pausesOf, expected: [15, 31, 63], byDefault: [63, 63, 63] },
-  },
-  'policy.maxPause': {
-    ...{
-      given: { policy: { basePause: 16, maxPause: 20 } },
-      both: { ...longest, policy: { basePause: 16 } },
-    },
-    ...{ seen: pausesOf, expected: [15, 19, 19], byDefault: [15, 31, 63] },
-  },
-  'policy.steadyAfter': {
-    given: { policy: { basePause: 16, steadyAfter: 1 } },
-    both: { ...longest, policy: { basePause: 16 } },
-    async seen(world, client) {
-      const pauses: number[] = [];
-      client.on('reconnect', ({ after }) => pauses.push(after));
-      for (let times = 1; times <= 3; times++) {
-        await client.ask('hello');
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        world.drop();
-        await until(() => pauses.length === times);
-      }
-      return pauses[2]! > pauses[0]!;
-    },
-    ...{ expected: false, byDefault: true },
-  },
-  'policy.maxAge': {
-    given: { policy: { maxAge: 1 } },
-    async seen(world, client) {
-      let closings = 0;
-      client.on('close', () => closings++);
-      await client.ask('hello');
-      const { now } = performance;
-      performance.now = () => now.call(performance) + 61_000; // it has been idle
-      client.send({ msg_type: 'ping', payload: {} });
-      performance.now = now;
-      await client.ask('hello');
-      return [world.dials, closings];
-    },
-    ...{ expected: [2, 0], byDefault: [1, 0] },
-  },
   'policy.onKkFailure': {
     ...{ given: { policy: { onKkFailure: 'keep-pin', basePause: 5, maxPause: 5 } }, seen: outcomeOfNewKey },
     ...{ expected: 'kept', byDefault: 'replaced' },
-  },
-  'policy.deadlines': {
-    given: { policy: { deadlines: { 'awaiting-hello': 30 }, basePause: 5, maxPause: 5 } },
-    async seen(world, client) {
-      world.isSilent = true;
-      for (let times = 0; times < 50 && world.dials < 2; times++) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
-      return world.dials > 1 && client.state !== 'ready';
-    },
-    ...{ expected: true, byDefault: false },
-  },
-  'requests.deadlines': {
-    given: { requests: { deadlines: { idle: 20 } } },
-    async seen(world, client) {
-      world.isMute = true;
-      const answered = client.ask('hello').then(({ ending }) => ending, String);
-      await until(() => world.questions === 1); // from now on its time counts, however long the connection took
-      const later = new Promise((resolve) => setTimeout(resolve, 300, 'no answer yet'));
-      return Promise.race([answered, later]);
-    },
-    ...{ expected: 'timeout', byDefault: 'no answer yet' },
-  },
-  'requests.saysHandled': {
-    given: { requests: { saysHandled: false, deadlines: { speaking: 20 } } },
-    both: { requests: { deadlines: { speaking: 20 } } },
-    async seen(world, client) {
-      world.isMute = true;
-      let isHeard = false;
-      const onPart = (): void => {
-        isHeard = true;
-      };
-      const answered = client.ask('hello', { onPart }).then(({ ending }) => ending, String);
-      await until(() => world.questions === 1);
-      world.tell('speak', { utterance: 'Hello.' });
-      await until(() => isHeard);
-      const later = new Promise((resolve) => setTimeout(resolve, 300, 'perhaps there is more'));
-      return Promise.race([answered, later]);
-    },
-    ...{ expected: 'spoken', byDefault: 'perhaps there is more' },
   },
 };
 
@@ -450,13 +285,6 @@ for (const [name, { given, seen, expected, byDefault, both = {} }] of Object.ent
     }
   });
 }
-
-test('every option in an option has a row', () => {
-  const names = Object.entries(CONNECT).flatMap(([outer, [, , inner = {}]]) =>
-    Object.keys(inner).map((name) => `${outer}.${name}`),
-  );
-  assert.equal(Object.keys(NESTED_ROWS).sort(), names.sort());
-});
 
 /** A node of a syntax tree. */
 // biome-ignore lint/suspicious/noExplicitAny: the fields of a node depend on its type
