@@ -66,6 +66,8 @@ function codeOf(call: () => unknown): string | undefined {
   }
 }
 
+const throws = (code: string, call: () => unknown): void => assert.is(codeOf(call), code);
+
 /** The error with which events close. */
 const closes = (events: readonly SessionEvent[]): string | undefined =>
   events.flatMap((event) => (event.type === 'close' ? [event.error.code] : []))[0];
@@ -122,19 +124,13 @@ for (const [what, further] of Object.entries<Partial<ClientOptions>>({
   'no private key': { keyring: keyringWith({ staticKey: { publicKey: bytes(1) } }) },
 })) {
   test(`the smallest client refuses ${what}`, () => {
-    assert.is(
-      codeOf(() => new ClientSession({ ...OPTIONS, ...further })),
-      'bad-argument',
-    );
+    throws('bad-argument', () => new ClientSession({ ...OPTIONS, ...further }));
   });
 }
 
 test('the smallest client takes no random bytes that are zeros, too few, or the static key', () => {
   for (const random of [bytes(0), bytes(5).slice(1), bytes(1)])
-    assert.is(
-      codeOf(() => new ClientSession({ ...OPTIONS, randomBytes: () => copyBytes(random) })),
-      'bad-random',
-    );
+    throws('bad-random', () => new ClientSession({ ...OPTIONS, randomBytes: () => copyBytes(random) }));
 });
 
 test('a session of the smallest client that cannot be made wipes its copy of the static key', () => {
@@ -145,10 +141,7 @@ test('a session of the smallest client that cannot be made wipes its copy of the
     return nodeCrypto.x25519.publicKey(key);
   };
   const crypto = { ...nodeCrypto, x25519: { ...nodeCrypto.x25519, publicKey } };
-  assert.is(
-    codeOf(() => new ClientSession({ ...OPTIONS, crypto })),
-    'crypto-failed',
-  );
+  throws('crypto-failed', () => new ClientSession({ ...OPTIONS, crypto }));
   assert.equal(seen, [bytes(0), bytes(0)]);
 });
 
@@ -176,17 +169,11 @@ test('a failure of the smallest client is final, and wipes its keys', () => {
     keys.map(() => bytes(0)),
   );
   assert.equal(session.receive(hub.sendJson({})[0]!), []);
-  assert.is(
-    codeOf(() => session.sendBinary(bytes(1))),
-    'session-over',
-  );
+  throws('session-over', () => session.sendBinary(bytes(1)));
   assert.is(endedBy(session, 1000), 'dropped now not-authentic');
   assert.equal(session.closed(), []);
   assert.equal(session.receive('{}'), []);
-  assert.is(
-    codeOf(() => session.sendBinary(bytes(1))),
-    'session-over',
-  );
+  throws('session-over', () => session.sendBinary(bytes(1)));
 });
 
 test('a result of the wrong length ends a session of the smallest client', () => {
@@ -222,10 +209,7 @@ test('a full heap ends a session of the smallest client', () => {
       throw new Error('out of memory');
     },
   };
-  assert.is(
-    codeOf(() => session.sendJson(full)),
-    'out-of-memory',
-  );
+  throws('out-of-memory', () => session.sendJson(full));
   assert.is(session.state, 'failed');
 });
 
@@ -234,26 +218,11 @@ test('what the smallest client cannot send changes nothing', () => {
   const cyclic: { [name: string]: unknown } = {};
   cyclic.cyclic = cyclic;
   for (const value of [cyclic, '{', '"\ud800"', undefined!])
-    assert.is(
-      codeOf(() => session.sendJson(value)),
-      'not-json',
-    );
-  assert.is(
-    codeOf(() => session.sendBinary('x' as never)),
-    'bad-argument',
-  );
-  assert.is(
-    codeOf(() => session.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1))),
-    'message-too-long',
-  );
-  assert.is(
-    codeOf(() => session.receive(7 as never)),
-    'bad-argument',
-  );
-  assert.is(
-    codeOf(() => session.start()),
-    'wrong-state',
-  );
+    throws('not-json', () => session.sendJson(value));
+  throws('bad-argument', () => session.sendBinary('x' as never));
+  throws('message-too-long', () => session.sendBinary(new Uint8Array(32 * 1024 * 1024 + 1)));
+  throws('bad-argument', () => session.receive(7 as never));
+  throws('wrong-state', () => session.start());
   assert.is(hub.receive(session.sendJson({})[0]!)[0]!.type, 'message');
 });
 
@@ -263,10 +232,7 @@ test('the smallest client uses no nonce twice, and not the last one', () => {
   sending.nonce.fill(0xff, 4);
   sending.nonce[4] = 0xfe;
   session.sendBinary(bytes(1));
-  assert.is(
-    codeOf(() => session.sendBinary(bytes(1))),
-    'nonce-exhausted',
-  );
+  throws('nonce-exhausted', () => session.sendBinary(bytes(1)));
   const other = connected().session;
   const { receiving } = other as unknown as { receiving: { nonce: Uint8Array } };
   receiving.nonce.fill(0xff, 4);
@@ -344,10 +310,7 @@ test('the smallest client that trusts pinned hubs only sends no other one a mess
 });
 
 test('the smallest client sends nothing before it is ready, and greets as it is told', () => {
-  assert.is(
-    codeOf(() => new ClientSession(OPTIONS).sendBinary(bytes(1))),
-    'wrong-state',
-  );
+  throws('wrong-state', () => new ClientSession(OPTIONS).sendBinary(bytes(1)));
   const { events } = connected({ hello: { session: 'none' } });
   const [ready] = events.slice(-1);
   assert.is(ready!.type === 'ready' && ready.sessionId, undefined);
@@ -423,10 +386,7 @@ test('the smallest client that cannot even make the event of its failure throws,
     frames.destroy = destroy;
     throw new Error('out of memory');
   };
-  assert.is(
-    codeOf(() => session.receive('{')),
-    'out-of-memory',
-  );
+  throws('out-of-memory', () => session.receive('{'));
   assert.is(session.state, 'failed');
 });
 
