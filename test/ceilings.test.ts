@@ -30,7 +30,7 @@ const LINES: { readonly [room: string]: number } = {
   src: 18_660,
   client: 8_130,
   cli: 4_510,
-  test: 61_540,
+  test: 61_345,
   evidence: 14_900,
   judge: 7_860,
   vectors: 7_370,
