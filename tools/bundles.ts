@@ -1,8 +1,4 @@
-/**
- * Builds the single files for firmware: no imports, minified, with a licence banner and a source map.
- *
- *     node --import tsx tools/bundles.ts [FOLDER]        default: dist
- */
+/** Builds the single files for firmware: no imports, minified, with a licence banner and a source map. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import swc from '@swc/core';
@@ -310,5 +306,3 @@ export async function buildBundles(folder: string): Promise<void> {
       .concat('\n'),
   );
 }
-
-if (fileURLToPath(import.meta.url) === process.argv[1]) await buildBundles(process.argv[2] ?? root('dist'));

@@ -48,18 +48,6 @@ function changedIn(code: string): string[] {
   return found;
 }
 
-/** Finds the variables of a module that are not constant, and those with a value that is not frozen. */
-export function unfrozenIn(code: string): string[] {
-  const found: string[] = [];
-  for (const node of statementsOf(code)) {
-    if (node.type !== 'VariableDeclaration') continue;
-    for (const { id, init } of node.declarations) {
-      if (node.kind !== 'const' || (init && isTable(init))) found.push(code.slice(id.start, id.end));
-    }
-  }
-  return found;
-}
-
 function statementsOf(code: string): readonly AnyNode[] {
   const tree = parseModule(code);
   return tree.type === 'Program' ? tree.body : [];

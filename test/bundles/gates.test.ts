@@ -15,7 +15,7 @@ import * as psk from '../../bundles/psk.ts';
 import * as requests from '../../bundles/requests.ts';
 import { type BundleFile, bundleModule, FILES, isPreloadable, toScript } from '../../tools/bundles.ts';
 import { catchesIn } from '../../tools/catches.ts';
-import { unfrozenIn, withFrozenValues } from '../../tools/frozen.ts';
+import { withFrozenValues } from '../../tools/frozen.ts';
 import { isFunction, parseModule, walk } from '../../tools/syntax.ts';
 import { builtInsOf, namedTooEarly } from './built-ins.ts';
 
@@ -225,7 +225,7 @@ function bareInClasses(code: string): string[] {
 
 for (const { name } of FILES.filter(isPreloadable)) {
   test(`${name} has only constant variables and frozen values, as Moddable's preload asks`, () => {
-    assert.equal(unfrozenIn(read(name)), []);
+    assert.is(withFrozenValues(read(name)), read(name));
   });
 }
 
@@ -343,7 +343,6 @@ for (const [code, syntax, usesBigInt] of [
 
 for (const [gate, found] of [
   ['regular expressions', countersAtTop('const a = /b/g;')],
-  ['frozen values', unfrozenIn('const a = [[1]];')],
   ['catch variables', clashingCatches('function f() { try {} catch (a) {} function g(a) {} }')],
   ['character classes', bareInClasses('a = /b[!-@[]/')],
   ['early names', namedTooEarly('f(); function f() {}')],
