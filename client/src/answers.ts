@@ -14,6 +14,7 @@ import {
 } from 'hub-protocol';
 import { type OptionNames, ReplyCollector, readOptions } from 'hub-protocol/parts';
 import { COMPLETE, type Telling, tellingOfAnswer } from './advice.ts';
+import { asUncaught } from './listeners.ts';
 import type { Answer, AskError, AskOptions, Part, Question } from './options.ts';
 
 type Told<Type extends LinkEvent['type']> = Extract<LinkEvent, { type: Type }>;
@@ -90,15 +91,9 @@ export class Answers {
     throw new LocalError('bad-argument', '"requestId" is that of a question that is open: choose another');
   }
 
-  /** A part of an answer has come. An error that the program throws is reported as uncaught. */
+  /** A part of an answer has come. */
   add({ type, ...part }: Told<'part'>): void {
-    try {
-      this.#byRequestId.get(part.requestId)?.onPart?.(part satisfies Part);
-    } catch (error) {
-      setTimeout(() => {
-        throw error;
-      });
-    }
+    asUncaught(() => this.#byRequestId.get(part.requestId)?.onPart?.(part satisfies Part));
   }
 
   /** A question that was sent has ended. A part of an answer is delivered even if the connection has ended. */

@@ -144,8 +144,7 @@ const BETWEEN = 10; // milliseconds
 function takeLock(own: string, lock: string, path: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      fs.renameSync(own, lock);
-      return;
+      return void fs.renameSync(own, lock);
     } catch (error) {
       const code = codeOf(error)!;
       if (code === 'ENOTDIR') throw notALock(lock);
@@ -170,8 +169,7 @@ function isPassing(code: string): boolean {
 function renameFile(from: string, to: string): void {
   for (let attempt = 1; ; attempt++) {
     try {
-      fs.renameSync(from, to);
-      return;
+      return void fs.renameSync(from, to);
     } catch (error) {
       if (!isPassing(codeOf(error)!) || attempt === ATTEMPTS) throw error;
       sleep();

@@ -187,10 +187,8 @@ function makeHub(options: WebSocketHubOptions): MadeHub {
     openings.delete(socket);
     if (socket.destroyed) return;
     const refusal = refusalOf(caller);
-    if (refusal === undefined) {
-      sockets.handleUpgrade(request, socket, head, (accepted) => accept(caller, accepted));
-      return;
-    }
+    if (refusal === undefined)
+      return sockets.handleUpgrade(request, socket, head, (accepted) => accept(caller, accepted));
     socket.on('finish', () => socket.destroy()); // the client may never close its side
     socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
     if (caller.is === 'unknown') tellUnknown(caller.accessKey, shared);

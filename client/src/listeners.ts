@@ -30,6 +30,17 @@ const EVENTS: { readonly [type in ClientEvent['type']]: true } = {
   trace: true,
 };
 
+/** Calls a function of the program. An error that it throws is reported as uncaught. */
+export function asUncaught(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    setTimeout(() => {
+      throw error;
+    });
+  }
+}
+
 export class Listeners {
   /** Whether each listener is called only once, by type. */
   readonly #byType = new Map<string, Map<Listener, boolean>>();
@@ -72,13 +83,7 @@ export class Listeners {
     const listeners = this.#byType.get(key);
     for (const [listener, isOnce] of [...(listeners ?? [])]) {
       if (isOnce) listeners!.delete(listener);
-      try {
-        listener(event as never);
-      } catch (error) {
-        setTimeout(() => {
-          throw error;
-        });
-      }
+      asUncaught(() => listener(event as never));
     }
   }
 

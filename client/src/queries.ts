@@ -14,6 +14,7 @@ import { ReplyCollector } from 'hub-protocol/parts';
 import { costOf, type Share, weightOf } from './account.ts';
 import { tellingOfAnswer } from './advice.ts';
 import { reasonOf } from './answers.ts';
+import { asUncaught } from './listeners.ts';
 import type { CascadeOptions, ClientEvent, MeshAnswer } from './options.ts';
 
 type Listening = {
@@ -93,13 +94,7 @@ export async function collectAnswers(
     const answer = { hub: hub === '' ? undefined : hub, ending, reply, isTruncated, ...told };
     open.delete(hub);
     answers.set(hub, answer);
-    try {
-      onAnswer?.(answer);
-    } catch (error) {
-      setTimeout(() => {
-        throw error; // reported as uncaught
-      });
-    }
+    asUncaught(() => onAnswer?.(answer));
     if (type === 'query') resolve([answer]);
   };
   /** Takes a part of the answer of a hub; of the one that has no name, if it does not say which. */
@@ -116,10 +111,7 @@ export async function collectAnswers(
   /** Nothing more comes. */
   const close = (ending: 'timeout' | 'closed', error: Error): void => {
     const isEmpty = open.size === 0 && answers.size === 0;
-    if (!isSent || (isEmpty && ending === 'closed')) {
-      reject(error);
-      return;
-    }
+    if (!isSent || (isEmpty && ending === 'closed')) return void reject(error);
     if (isEmpty && type === 'query') collectorOf('');
     for (const hub of open.keys()) complete(hub, ending);
     resolve([...answers.values()]);

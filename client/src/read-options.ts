@@ -90,10 +90,7 @@ export const LIMITS: Kinds<Pick<ConnectOptions, 'maxMemory' | 'maxValues'>> = {
 /** The keyring of a page or an app. */
 export const STORE: Kind = optional(
   'an object with load() and update(): there are no files here',
-  (value) => {
-    const { load, update } = Object(value);
-    return typeof load === 'function' && typeof update === 'function';
-  },
+  (value) => has(value, 'load') && has(value, 'update'),
 );
 
 /** Of all entries of the client. */

@@ -44,8 +44,7 @@ class Rated<Given extends readonly unknown[]> {
     if (this.#count === 0) setTimeout(() => this.#renew(), 1000).unref();
     if (this.#count < RATE) {
       this.#count++;
-      this.#call(given, 0);
-      return;
+      return void this.#call(given, 0);
     }
     if (this.#latest !== undefined) this.#untold++;
     this.#latest = given;

@@ -80,10 +80,7 @@ export class Tab {
       setTimeout(enter, this.#page !== undefined && this.#told.isNew() ? SETTLING : 0);
     };
     const locks = globalThis.navigator?.locks as LockManager | undefined;
-    if (locks === undefined) {
-      admit();
-      return;
-    }
+    if (locks === undefined) return void admit();
     const held = (): Promise<unknown> => {
       admit();
       return new Promise((resolve) => signal.addEventListener('abort', resolve));
