@@ -156,8 +156,6 @@ const NO_NAME: Sentence = ({ at, host }) =>
 const TOO_OLD: Sentence = ({ at }) =>
   `The server at ${at} does not speak TLS as this program does: most likely its versions, ciphers or keys are too old. Ask its operator to update it.`;
 
-const WANTS_CERTIFICATE: Sentence = ({ at }) =>
-  `The server at ${at} wants a client certificate. Pass the one that its operator gives you (socket: cert, key), or ask to be admitted without.`;
 const REFUSES_CERTIFICATE: Sentence = ({ at }) =>
   `The server at ${at} does not accept the client certificate: none was sent, or it has expired, or comes from another authority. Ask its operator for one (socket: cert, key).`;
 
@@ -180,6 +178,9 @@ const NO_WILL: Sentence = ({ at }) =>
   `The broker at ${at} does not allow what this client needs: a will, or retained messages, or QoS 1. Ask its operator to allow them, or pass will: false.`;
 const MOVED: Sentence = ({ at }) =>
   `The broker at ${at} sends clients to another address. Ask its operator for it.`;
+const TAKEN: Sentence = ({ at }) =>
+  `Another connection to the broker at ${at} has the same client id, and a broker keeps only the latest. Let each program and device have an identity, and each hub a nodeId, of its own.`;
+const ENDED: Sentence = ({ at }) => `The broker at ${at} has ended the connection. Its log says why.`;
 const WRONG_VERSION: Sentence = ({ at }) =>
   `The broker at ${at} accepts neither MQTT 5 nor 3.1.1. Update the broker, or let it accept one of them.`;
 
@@ -195,7 +196,9 @@ const REASONS: { readonly [reason: string]: Sentence } = {
   138: ({ at }) => `The broker at ${at} has banned this client. Ask its operator why.`,
   149: TOO_LONG,
   ...each('', REFUSED_ACCOUNT, 134, 140),
-  ...each('', BUSY, 136, 137),
+  142: TAKEN,
+  ...each('', ENDED, 0, 141, 152, 160),
+  ...each('', BUSY, 136, 137, 139),
   ...each('', REFUSED_TOPIC, 143, 144),
   ...each('', TOO_MUCH, 147, 150, 151, 159),
   ...each('', NO_WILL, 154, 155),
@@ -218,7 +221,7 @@ export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: s
       `Nothing answered at ${at} in time. Check whether the ${partner} is switched on, the address, and whether a firewall blocks it.`,
     ECONNRESET: (place) =>
       place.partner === 'broker'
-        ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
+        ? `The broker at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, whether it is full, the account, and whether the broker allows a will that is retained, with QoS 1: its log says why.`
         : hasTls(place)
           ? `The server at ${place.at} ended the connection without an answer. Check the port, whether it has TLS, whether the hub is starting, and whether a firewall refuses this client.`
           : `The server at ${place.at} ended the connection before it said anything. Check the port: if it has TLS, the address must start with ${place.scheme}s:. A firewall, or a hub that is starting, may do so, too.`,
@@ -265,12 +268,15 @@ export const SENTENCES: { readonly [cause in Cause]: { readonly [platformCode: s
     ...each('TLS_ALERT_', TOO_OLD, 70, 71, 86),
     TLS_ALERT_40: ({ at, host }) =>
       `The server at ${at} refuses TLS: it wants a client certificate (socket: cert, key), has no certificate for ${host}, or has only old versions or ciphers. Ask its operator which.`,
-    ...each('TLS_ALERT_', WANTS_CERTIFICATE, 116),
+    TLS_ALERT_116: ({ at }) =>
+      `The server at ${at} wants a client certificate. Pass the one that its operator gives you (socket: cert, key), or ask to be admitted without.`,
     ...each('TLS_ALERT_', REFUSES_CERTIFICATE, 42, 43, 44, 45, 46, 48, 49, 51),
     TLS_ALERT_120: ({ at }) =>
       `The server at ${at} offers no HTTP/1.1 (TLS alert 120). Ask its operator to allow it: neither WebSockets nor hubs use HTTP/2.`,
     WS_ERR_UNSUPPORTED_MESSAGE_LENGTH: ({ at }) =>
       `The server at ${at} sent a longer message than it may. Check the address.`,
+    HPE_HEADER_OVERFLOW: ({ at }) =>
+      `The server at ${at} answers with longer headers than this program takes. Check the address.`,
     HTTP_200: ({ at, partner }) =>
       `A web server, not a ${partner}, answered at ${at} (HTTP 200). Check the port and the path of the address. ${PORTAL}`,
     HTTP_404: ({ at, partner }) =>
@@ -319,13 +325,16 @@ function special({ cause, platformCode }: Finding, place: Place): string | undef
       return `${proxy} wants a login (HTTP 407). Ask its operator for an account, and put it into the variable with the proxy: http://name:password@host.`;
     }
     if (/^\d/.test(status!)) {
-      return `${proxy} makes no connection to ${at} (HTTP ${status}). Ask its operator to allow it, or name the host in NO_PROXY if it can be reached without the proxy.`;
+      const remedy = /^5/.test(status!)
+        ? `Check that the ${partner} is running`
+        : 'Ask its operator to allow it';
+      return `${proxy} makes no connection to ${at} (HTTP ${status}). ${remedy}, or name the host in NO_PROXY if it can be reached without the proxy.`;
     }
     return `${proxy} cannot be reached (${platformCode!.slice(6)}). Check the variable with the proxy, HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY if it can be reached without the proxy.`;
   }
   if (/^ERR_SSL_(?:UNSUPPORTED_PROTOCOL|UNSAFE_LEGACY|\w+_TOO_SMALL)/.test(platformCode ?? ''))
     return TOO_OLD(place);
-  if (kind === 'HPE') {
+  if (kind === 'HPE' && platformCode !== 'HPE_HEADER_OVERFLOW') {
     return `The server at ${at} does not speak HTTP (${platformCode}). Check the port${hasTls(place) ? '' : ', and whether the address should use TLS'}.`;
   }
   if (/^(?:CONNACK|SUBACK|PUBACK|DISCONNECT)$/.test(kind!)) {
@@ -346,12 +355,17 @@ function ofStatus(status: string, cause: Cause, place: Place): string | undefine
   if (status[0] === '3') {
     return `The server at ${at} redirects to another address ${shown}. Enter the ${partner}’s own address${isTls ? '' : ', with TLS if the server wants it'}. ${PORTAL}`;
   }
+  if (/^50[24]$|^52[1-4]$/.test(status)) {
+    return `The server in front of the ${partner} at ${at} gets no answer from the ${partner} ${shown}. Check whether the ${partner} is running, and whether that server has its address right.`;
+  }
   switch (status) {
     case '429':
       return `The server at ${at} has had too many connections from here ${shown}. Connecting again, later. If that does not help, ask its operator to raise the limit.`;
-    case '502':
-    case '504':
-      return `The server in front of the ${partner} at ${at} gets no answer from the ${partner} ${shown}. Check whether the ${partner} is running, and whether that server has its address right.`;
+    case '511':
+      return `The network wants a login before it lets a client through to ${at} ${shown}. ${PORTAL}`;
+    case '525':
+    case '526':
+      return `The server in front of the ${partner} at ${at} does not accept the ${partner}’s TLS or its certificate ${shown}. Ask the operator to check them.`;
     case '503':
       return `The ${partner} at ${at}, or a server in front of it, accepts no connection at the moment ${shown}. It may be starting, or full. Connecting again.`;
     case '401':
@@ -382,10 +396,10 @@ export function sentenceOfCause({ cause, platformCode }: Finding, place: Place):
     SENTENCES[cause][platformCode ?? '']?.(place) ??
     OTHERS[cause](place, shown);
   const { proxy, hasAgent } = place;
-  if (cause !== 'not-reachable') return sentence;
-  if (hasAgent)
-    return `${sentence} The connection leads through socket: { agent }: the fault may be its proxy’s.`;
-  if (proxy === undefined || proxy.isUsed) return sentence;
+  if (cause !== 'not-reachable' || platformCode?.startsWith('PROXY_')) return sentence;
+  const way = hasAgent ? 'socket: { agent }' : proxy?.isUsed && `the proxy ${proxy.at}`;
+  if (way) return `${sentence} The connection leads through ${way}: the fault may be there.`;
+  if (proxy === undefined) return sentence;
   return `${sentence} The environment names the proxy ${proxy.at}, which is used only with NODE_USE_ENV_PROXY=1.`;
 }
 

@@ -296,7 +296,7 @@ const ROWS: readonly Row[] = [
     (code): Row => [['mqtt'], `CONNACK ${code}`, broker(code), 'broker-refused', `CONNACK_${code}`],
   ),
   [['mqtt'], 'a forbidden topic', broker(0, 128), 'broker-refused', 'SUBACK_128'],
-  [['mqtt'], 'a hub that says nothing', broker(0), 'timeout'],
+  [['mqtt'], 'a silent port', broker(0), 'timeout'],
   ...[200, 401, 403, 404, 410, 408, 429, 500, 502, 503].map((status): Row => {
     const what = `a broker behind a server that answers ${status}`.replace('403', '401');
     const code = [200, 401, 403, 404, 410].includes(status) ? 'not-a-hub' : 'not-reachable';
@@ -343,26 +343,17 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ...(['HTTP_301', 'HTTP_302', 'HTTP_303', 'HTTP_307', 'HTTP_308'] as const).map(
     (code) => ['not-a-hub', code, 'wss', /redirects to another address \(HTTP 30\d\)/] as const,
   ),
-  [
-    'not-a-hub',
-    'HTTP_400',
-    'wss',
-    /does not accept the WebSocket request \(HTTP 400\).*wants a client certificate/,
-  ],
+  ['not-a-hub', 'HTTP_400', 'wss', /accept the WebSocket request \(HTTP 400\).*a client certificate/],
   ['not-a-hub', 'HTTP_400', 'ws', /HTTP 400.*whether the address should use TLS/],
   ['not-a-hub', 'HTTP_400', 'https', /rejected the request \(HTTP 400\)/],
   ['not-a-hub', 'HTTP_404', 'wss', /no hub under this address \(HTTP 404\)/],
   ['not-a-hub', 'HTTP_410', 'wss', /does not answer as a hub does \(HTTP 410\)/],
   ['not-a-hub', 'HTTP_426', 'wss', /does not accept the WebSocket request \(HTTP 426\)/],
   ['not-a-hub', 'HPE_INVALID_CONSTANT', 'wss', /does not speak HTTP \(HPE_INVALID_CONSTANT\)/],
+  ['not-a-hub', 'HPE_HEADER_OVERFLOW', 'wss', /longer headers than this program takes/],
   ['not-a-hub', 'EPROTO', 'mqtts', /most likely does not speak TLS/],
   ['not-a-hub', 'TLS_ALERT_70', 'wss', /does not speak TLS as this program does.*too old/],
-  [
-    'not-a-hub',
-    'TLS_ALERT_40',
-    'wss',
-    /wants a client certificate.*has no certificate for HOST.*only old versions/,
-  ],
+  ['not-a-hub', 'TLS_ALERT_40', 'wss', /client certificate.*no certificate for HOST.*only old versions/],
   ['not-a-hub', 'ERR_SSL_UNSUPPORTED_PROTOCOL', 'wss', /does not speak TLS as this program does/],
   ['not-a-hub', 'ERR_SSL_DH_KEY_TOO_SMALL', 'wss', /ciphers or keys are too old/],
   ['not-a-hub', 'TLS_ALERT_80', 'mqtts', /no certificate for HOST\. Check the name/],
@@ -377,7 +368,7 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['not-reachable', 'ECONNRESET', 'wss', /without an answer.*whether it has TLS.*the hub is starting/],
   ['not-reachable', 'ECONNRESET', 'mqtt', /without an answer.*whether the broker allows a will/],
   ['not-reachable', 'ECONNRESET', 'https', /without an answer.*whether the hub is starting/],
-  ['not-reachable', 'ECONNRESET', 'mqtts', /the account, and whether the broker allows a will/],
+  ['not-reachable', 'ECONNRESET', 'mqtts', /it is full, the account, and whether the broker allows a will/],
   ['not-reachable', 'ECONNRESET', 'ws', /if it has TLS, the address must start with wss:/],
   ['not-a-hub', 'ECONNREFUSED', 'wss', /does not answer as a hub does \(ECONNREFUSED\)/],
   ['not-reachable', 'HTTP_503', 'wss', /The hub at HOST:1, or a server in front of it, accepts no/],
@@ -411,17 +402,22 @@ const SAYS: readonly (readonly [Cause, platformCode: string | undefined, scheme:
   ['broker-refused', 'CONNACK_135', 'mqtt', /does not admit .* \(CONNACK 135\)\. .*\(option clientId\)/],
   ['broker-refused', 'CONNACK_154', 'mqtt', /or pass will: false/],
   ['broker-refused', 'DISCONNECT_149', 'mqtt', /because of its length \(DISCONNECT 149\)\. .*66 kB/],
+  ['broker-refused', 'DISCONNECT_141', 'mqtt', /has ended the connection \(DISCONNECT 141\)\. Its log/],
+  ['broker-refused', 'DISCONNECT_142', 'mqtt', /same client id.*keeps only the latest \(DISCONNECT 142\)\./],
   ['broker-refused', 'PUBACK_135', 'mqtt', /refuses the topic of this client \(PUBACK 135\)/],
   ['broker-refused', 'PUBACK_151', 'mqtt', /its quota or rate is used up/],
   ['not-a-hub', 'HTTP_421', 'wss', /does not serve this name/],
   ['not-reachable', 'PROXY_407', 'wss', /^The proxy at .* wants a login/],
-  ['not-reachable', 'PROXY_502', 'wss', /^The proxy at .* makes no connection to HOST:1 \(HTTP 502\)/],
+  ['not-reachable', 'PROXY_502', 'wss', /no connection to HOST:1 \(HTTP 502\)\. Check that the hub is run/],
   ['not-reachable', 'PROXY_ECONNREFUSED', 'wss', /^The proxy at .* cannot be reached \(ECONNREFUSED\)/],
   ['not-a-hub', 'HTTP_302', 'ws', /own address, with TLS if the server wants it\. If this network has/],
   ['not-a-hub', 'HTTP_200', 'wss', /If this network has a login page/],
   ['not-a-hub', 'HTTP_407', 'wss', /A proxy in front of HOST:1 wants a login \(HTTP 407\)/],
   ['not-reachable', 'HTTP_429', 'wss', /too many connections from here/],
   ['not-reachable', 'HTTP_504', 'wss', /gets no answer from the hub \(HTTP 504\)/],
+  ['not-reachable', 'HTTP_511', 'wss', /network wants a login .* \(HTTP 511\).*with a browser/],
+  ['not-reachable', 'HTTP_522', 'wss', /gets no answer from the hub \(HTTP 522\)/],
+  ['not-reachable', 'HTTP_526', 'wss', /does not accept the hub’s TLS or its certificate \(HTTP 526\)/],
   ['not-reachable', 'EADDRNOTAVAIL', 'wss', /the option localAddress/],
   ['not-reachable', 'EMFILE', 'wss', /ulimit/],
   ['not-a-hub', 'TLS_ALERT_120', 'wss', /offers no HTTP\/1\.1/],
@@ -609,6 +605,12 @@ for (const [cause, platformCode, scheme, pattern] of SAYS) {
     assert.match(sentenceOfCause({ cause, platformCode }, place), pattern);
   });
 }
+
+test('the fault of a connection through a proxy may be there', () => {
+  const place = { ...placeOf('wss://hub.example'), proxy: { at: 'proxy:1', isUsed: true } };
+  const sentence = sentenceOfCause({ cause: 'not-reachable', platformCode: 'ETIMEDOUT' }, place);
+  assert.match(sentence, 'leads through the proxy proxy:1: ');
+});
 
 test('at an IP address, a server without a certificate for it is reached by its name', () => {
   for (const url of ['wss://192.0.2.1', 'wss://[2001:db8::1]'])

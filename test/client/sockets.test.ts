@@ -171,7 +171,7 @@ for (const entry of ENTRIES) {
     agent.createConnection = () => connectTcp(9, '127.0.0.1');
     assert.match(
       await outcome(entry, hub, { socket: { ca, agent } }),
-      /^not-reachable: Nothing listens .* leads through socket: \{ agent \}: the fault may be its proxy’s\.$/,
+      /^not-reachable: Nothing listens .* leads through socket: \{ agent \}: the fault may be there\.$/,
     );
   });
 }
