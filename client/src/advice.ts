@@ -144,6 +144,9 @@ export interface HubClosing {
   readonly losses?: number;
 }
 
+/** With this reason a hub ends a connection whose access key has another one. */
+export const REPLACED = 'this access key has connected again';
+
 /** From how many of these on another connection may use the access key. */
 export const LOSSES = 3;
 
@@ -181,15 +184,14 @@ function adviceOfClosing({
   times = 0,
   losses = 0,
 }: HubClosing): string {
-  if (losses >= LOSSES) {
+  if (reason === REPLACED)
+    return 'Another connection has used this access key, and only the latest is kept: let each program and device have an identity of its own.';
+  if (losses >= LOSSES)
     return 'One connection to the broker after the other is lost soon after it is ready. Another connection may use this access key, and a broker keeps only the latest: let each program and device have an identity of its own. Otherwise check the network.';
-  }
-  if (point !== undefined && times >= 3) {
+  if (point !== undefined && times >= 3)
     return `The hub has ended ${times} connections in a row before it sent anything encrypted. Older hubs, and hubs over HTTPS, refuse like this: the hub may ${MAY_BE_REFUSED[point]}. Ask its operator.`;
-  }
-  if (code === 1006 && isSilent) {
+  if (code === 1006 && isSilent)
     return 'The connection was lost before the hub said anything. Look into the log of the hub, and of a proxy in front of it. HiveMind’s hub must be hivemind-core 4.7 or later.';
-  }
   if (code !== FORBIDDEN) return '';
   const known = ownField(TO_ALLOW, reason);
   return known === undefined

@@ -27,6 +27,7 @@ import {
   type HubClosing,
   LOSSES,
   pointOf,
+  REPLACED,
   type Telling,
   tellingOf,
   tellingOfClosing,
@@ -661,8 +662,7 @@ export class Client {
     const reading = this.#readings.shift()!;
     if ('dropped' in reading) {
       this.#tell({ type: 'trace', what: reading.dropped });
-      this.#tell(reading.dropped);
-      return;
+      return void this.#tell(reading.dropped);
     }
     this.#listeners.emit({ type: 'trace', what });
     const { envelope } = reading;
@@ -914,7 +914,7 @@ export class Client {
         const isReady = this.isReady();
         const point = this.#isHeard ? undefined : pointOf(given?.code, client.#written, isReady);
         const times = point === undefined ? 0 : (client.#closing.times ?? 0) + 1;
-        const losses = client.#losses(isReady && closing === undefined);
+        const losses = client.#losses(isReady && (closing === undefined || given?.reason === REPLACED));
         client.#close(1000);
         client.#closing = { ...given, isSilent: this.#isSilent, point, times, losses };
         if (losses >= LOSSES && isReady) closing = { retryAfter: TURN };

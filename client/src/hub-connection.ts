@@ -10,6 +10,7 @@ import {
 import { nodeCrypto, randomBytes } from 'hub-protocol/node';
 import { Account, costOf, type Entry, type Holder, type Holding, Joining, weightOf } from './account.ts';
 import { Admission, type AdmissionLimits, type Guest } from './admission.ts';
+import { REPLACED } from './advice.ts';
 import { Assistant } from './assistant.ts';
 import { type Budget, budgetOf } from './budget.ts';
 import { inTime, isLater } from './later.ts';
@@ -328,7 +329,7 @@ export class ServedConnection implements HubConnection, Guest, Holder {
   }
 
   replace(): void {
-    this.#leave(1000, 'this access key has connected again');
+    this.#leave(1000, REPLACED);
   }
 
   /** Nobody waits for a peer to close that may be gone. */

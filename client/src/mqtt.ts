@@ -3,9 +3,10 @@ import { clientId, deriveTopics, presence } from 'hub-protocol';
 import { ErrorWithReasonCode, ErrorWithSubackPacket, type MqttClient } from 'mqtt';
 import { costOf } from './account.ts';
 import { addressOf } from './address.ts';
+import { REPLACED } from './advice.ts';
 import { Broker, type Limits, UNHEARD, UNKNOWN_REASON } from './broker.ts';
 import { budgetOf } from './budget.ts';
-import { openingTimeout } from './causes.ts';
+import { causeOfSilence, openingTimeout, sentenceOfCause } from './causes.ts';
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import { limitPackets } from './limit-packets.ts';
@@ -60,6 +61,7 @@ export function connect(options: MqttOptions): Client {
   const route = routeTo(url, given, timeout, 'broker');
   const { place } = route;
   let isRenamed = false;
+  let isAnnounced = false;
   /** A hub on MQTT refuses a client by its silence, which a hub that is off keeps too. */
   const advice = {
     'text-after-ready': `The hub behind the broker at ${place.at} does not know this connection: it was restarted, has heard nothing from this client for minutes, or knows it by another key. Connecting again. If this goes on, ask the hub’s operator.`,
@@ -67,7 +69,9 @@ export function connect(options: MqttOptions): Client {
     get timeout() {
       return isRenamed
         ? `The broker at ${place.at} delivers messages under other topics than they were published to. Let it keep topics as they are, or choose names without a dot for the hub and the access key.`
-        : `The hub does not answer through the broker at ${place.at}. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key, and ask the broker’s whether it renames topics (mount points).`;
+        : isAnnounced
+          ? `The hub does not answer through the broker at ${place.at}. Ask the hub’s operator whether it is running, and whether it knows the access key and this client’s key, and ask the broker’s whether the accounts of both may use this client’s topics (in, out, status), and whether it renames topics (mount points).`
+          : sentenceOfCause(causeOfSilence(true), place);
     },
   };
   let sayOnline = (): void => {};
@@ -113,8 +117,10 @@ export function connect(options: MqttOptions): Client {
     sayOnline = () => void say(online).catch(() => {}); // `close` follows
 
     const announce = async (): Promise<void> => {
+      isAnnounced = false;
       await broker.subscribeAsync(topics.subscribe, { qos: limits.levelOf(qos) });
       await say(offline); // makes the hub forget an earlier session
+      isAnnounced = true;
       connection.opened();
     };
     const refused = (platformCode: string): void => {
@@ -132,6 +138,7 @@ export function connect(options: MqttOptions): Client {
     announce().catch(fail);
     broker.on('disconnect', ({ reasonCode = 0 }) => {
       if (REFUSALS.includes(reasonCode)) refused(`DISCONNECT_${reasonCode}`);
+      else if (reasonCode === 0x8e) connection.closed({ reason: REPLACED });
     });
     broker.on('message', (topic, data, { retain }) => {
       if (topic === topics.subscribe && !retain)

@@ -909,7 +909,7 @@ test('mqtt: says that the broker admits a client whose hub is silent', async () 
   assert.is(told[0]!.code, 'timeout');
   assert.match(
     told[0]!.advice,
-    /^The hub does not answer through the broker at localhost\S*\. Ask the hub’s operator whether it is running, and whether it knows .*, and ask the broker’s whether it renames topics/,
+    /^The hub does not answer through the broker at localhost\S*\. Ask the hub’s operator whether it is running, and whether it knows .*, and ask the broker’s whether the accounts of both may .*renames topics/,
   );
 });
 
