@@ -12,6 +12,7 @@
  *                                             the vectors are vectors/session and so on
  *     evidence/mutation/run --list              also lists survivors that have a reason
  *     evidence/mutation/run --json FILE         also writes each mutant, and which test noticed it
+ *     evidence/mutation/run --matrix FILE       the same with all tests that noticed it, which takes many times as long
  *     evidence/mutation/run --again FILE        all but what a test noticed in the run that wrote this, in files with the same code;
  *                                             what it writes with --json stands for both runs
  *     evidence/mutation/run --write             draws the table of docs/evidence/mutation.md from this run, and the one that it tries
@@ -56,12 +57,15 @@ const { values } = parseArgs({
     tests: { type: 'string', default: '' },
     list: { type: 'boolean', default: false },
     json: { type: 'string' },
+    matrix: { type: 'string' },
     again: { type: 'string' },
     write: { type: 'boolean', default: false },
   },
 });
 
 const area = areaOf(values.only);
+const isMatrix = values.matrix !== undefined;
+const json = values.matrix ?? values.json;
 
 /** A worker that begins no other test is looked at each time so many milliseconds have passed. */
 const LOOK_MS = 60_000;
@@ -357,7 +361,7 @@ async function tryAll(todo: Mutant[]): Promise<Map<Mutant, Verdict>> {
     };
     const attemptHere = async (mutant: Mutant): Promise<Verdict> => {
       tried++;
-      const quick = area === 'shells' ? quickTests(mutant) : [];
+      const quick = area === 'shells' && !isMatrix ? quickTests(mutant) : [];
       const verdict =
         quick.length === 0 ? {} : await attempt(worker, mutant, quick, baselines, quickLimitsOf);
       if (verdict.by === undefined) return attempt(worker, mutant);
@@ -403,7 +407,7 @@ async function attempt(
   limitsFor = limitsOf,
 ): Promise<Verdict> {
   const limits = tests.map((i) => limitsFor(taken[i]!));
-  const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits });
+  const verdict = await ask<Verdict>(worker, { mutant: id, tests, limits, isMatrix });
   if (verdict !== undefined) return verdict;
   const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
   end(worker);
@@ -575,14 +579,14 @@ function report(): void {
       `${endless.length} of them by a test that does not end, ` +
       `${survivors.length - unknown.length} survive with a reason, ${unknown.length} without`,
   );
-  if (values.json !== undefined) {
+  if (json !== undefined) {
     const rows = tried.map((mutant) => ({
       ...mutant,
       ...verdicts.get(mutant),
       commit,
       reason: reasonOf(mutant),
     }));
-    writeFileSync(values.json, JSON.stringify([...earlier.values(), ...rows], null, 1));
+    writeFileSync(json, JSON.stringify([...earlier.values(), ...rows], null, 1));
   }
   if (values.write) {
     const isTried = new Set([...earlier.keys(), ...tried]);

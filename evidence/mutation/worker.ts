@@ -14,6 +14,8 @@ export type Order =
       readonly mutant: number;
       readonly tests: readonly number[];
       readonly limits: readonly Limits[];
+      /** Whether it goes on after the first test that notices the mutant. */
+      readonly isMatrix: boolean;
     };
 
 /** How long a test may take, without what it waits for a processor. */
@@ -40,6 +42,8 @@ export interface Running {
 export interface Verdict {
   readonly by?: string;
   readonly failure?: string;
+  /** All tests that noticed it, or only the first. */
+  readonly all?: readonly string[];
   /** True if the test now fails without the mutant, too. */
   readonly isSpoilt?: boolean;
 }
@@ -122,6 +126,8 @@ async function hitting(test: Test, hits: Uint8Array): Promise<string | undefined
 }
 
 async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdict> {
+  const all: string[] = [];
+  let verdict: Verdict = {};
   for (const [i, index] of order.tests.entries()) {
     const test = tests[index]!;
     state.active = order.mutant;
@@ -131,9 +137,11 @@ async function attempt(order: Extract<Order, { mutant: number }>): Promise<Verdi
     process.env[MUTANT] = '-1';
     if (failure === undefined) continue;
     const isSpoilt = (await failureOf(test, UNLIMITED)) !== undefined;
-    return { by: nameOf(test), failure, isSpoilt };
+    all.push(nameOf(test));
+    verdict = { by: all[0]!, failure: verdict.failure ?? failure, all, isSpoilt };
+    if (!order.isMatrix || isSpoilt || failure === ENDLESS) break; // others would take as long
   }
-  return {};
+  return verdict;
 }
 
 function nameOf({ file, name }: Test): string {
