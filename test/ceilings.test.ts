@@ -31,7 +31,7 @@ const LINES: { readonly [room: string]: number } = {
   client: 8_130,
   cli: 4_510,
   test: 61_345,
-  evidence: 14_900,
+  evidence: 14_790,
   judge: 7_860,
   vectors: 7_370,
   tools: 3_930,
@@ -63,7 +63,7 @@ const COUNTS: readonly (readonly [what: string, ceiling: number, count: () => nu
   ['files in the repository', 1_114, () => FILES.length],
   [
     'words that people wrote in the documents',
-    51_735,
+    51_715,
     () => FILES.filter(isWritten).reduce((words, file) => words + written(file).split(/\s+/).length, 0),
   ],
   ...Object.entries(LINES).map(

@@ -2,10 +2,10 @@
 import type { Random } from '../../../test/world/random.ts';
 import { binary } from './targets/binary.ts';
 import { edges } from './targets/edges.ts';
+import { frames } from './targets/frames.ts';
 import { link } from './targets/link.ts';
 import { requests } from './targets/requests.ts';
 import { sessions } from './targets/sessions.ts';
-import { frames, messages, texts } from './targets/texts.ts';
 import { values } from './targets/values.ts';
 
 export interface Target {
@@ -18,9 +18,7 @@ export const TARGETS: { readonly [name: string]: Target } = {
   sessions: { run: sessions, cases: 21 },
   edges: { run: edges, cases: 1 },
   values: { run: values, cases: 60 },
-  texts: { run: texts, cases: 113 },
   frames: { run: frames, cases: 200 },
-  messages: { run: messages, cases: 40 },
   binary: { run: binary, cases: 40 },
   requests: { run: requests, cases: 8 },
   link: { run: link, cases: 2 },
