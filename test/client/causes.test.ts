@@ -12,6 +12,13 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certificate';
 import { type Client, connect as connectByWebSocket, type NodeOptions } from 'hub-protocol-client';
 import { connect as connectInPage } from 'hub-protocol-client/browser';
+import { connect as connectByHttps } from 'hub-protocol-client/https';
+import { type HubServer, serveHub } from 'hub-protocol-client/hub';
+import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { WebSocket } from 'ws';
+import { openSocket } from '../../cli/src/reach.ts';
 import {
   type Cause,
   causeOf,
@@ -24,14 +31,7 @@ import {
   readRetryAfter,
   sentenceOfCause,
   socketOptions,
-} from 'hub-protocol-client/causes';
-import { connect as connectByHttps } from 'hub-protocol-client/https';
-import { type HubServer, serveHub } from 'hub-protocol-client/hub';
-import { connect as connectByMqtt } from 'hub-protocol-client/mqtt';
-import { suite } from 'uvu';
-import * as assert from 'uvu/assert';
-import { WebSocket } from 'ws';
-import { openSocket } from '../../cli/src/reach.ts';
+} from '../../client/dist/causes.js';
 import { inMemory } from '../world/hub.ts';
 import { replacing } from '../world/replacing.ts';
 import {
