@@ -92,6 +92,7 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
   const dialled = new Broker(url, route, {
     ...account,
     clientId: `hub-${nodeId}`,
+    keepalive: 30, // seconds
     connectTimeout: ANSWER_TIMEOUT,
   });
   const peers = new Map<string, Peer>();

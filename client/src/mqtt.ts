@@ -81,7 +81,7 @@ export function connect(options: MqttOptions): Client {
     password,
     clientId: given.clientId ?? clientId(userAgent, identity.accessKey), // the same at every start
     ...(hasWill && { will: { ...will, payload: Buffer.from(will.payload) } }),
-    keepalive: Math.ceil(pingEvery / 2000), // seconds between pings of the broker
+    keepalive: Math.ceil(pingEvery / 4000), // seconds between pings of the broker
     wsOptions: { maxPayload: budget.packet, ...MAX_PIECES },
   });
 

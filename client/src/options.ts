@@ -51,7 +51,7 @@ export interface ConnectOptions {
   userAgent?: string | undefined;
   /** Whether the server may be without TLS (default false). Anyone on the network path can then read the access key. */
   allowPlaintext?: boolean | undefined;
-  /** The time between pings, in milliseconds (default 30000; over MQTT 120000, in browsers 60000), or over HTTPS between polls (1000). */
+  /** The time between pings, in milliseconds (default 15000; over MQTT 120000, in browsers 60000), or over HTTPS between polls (1000). */
   pingEvery?: number | undefined;
   /**
    * About how much memory a hub can make the client take, in bytes, from 1 MiB to 1 GiB (default 64 MiB), besides the 64 MiB for deriving a

@@ -36,7 +36,7 @@ export type * from './options.ts';
 export function connect(options: NodeOptions): Client {
   const given = readNodeOptions(options);
   const budget = budgetOf(given);
-  const { identity, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery, policy } = given;
+  const { identity, allowPlaintext, userAgent = 'hub-protocol-client', pingEvery = 15_000, policy } = given;
   const { url } = addressOf(identity, 'wss', { allowPlaintext });
   // This URL is a secret: it is not logged, and redirects are not followed.
   const authorized = authorizedUrl(url, userAgent, identity.accessKey, { allowPlaintext });

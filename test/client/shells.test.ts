@@ -363,7 +363,7 @@ const ROWS: { readonly [option: string]: Row } = {
   pingEvery: {
     place: 'pings of WebSocket, of MQTT and of the hub, and the longest pause between polls',
     seen: (run) => [
-      hasTime(PING, 30_000, 60_000, 120_000, 100)({ times: run.ownTimes }),
+      hasTime(PING, 100, 15_000, 60_000, 120_000)({ times: run.ownTimes }),
       [...new Set(run.seen.pings)],
       run.seen.accounts[0]?.[0],
     ],
@@ -376,7 +376,7 @@ const ROWS: { readonly [option: string]: Row } = {
       ...{ browser: [PING, ['envelope'], undefined], 'react-native': [PING, ['envelope'], undefined] },
     },
     byDefault: {
-      ...{ websocket: [30_000, [], undefined], https: [100, [], undefined], ...overEach([120_000, [], 60]) },
+      ...{ websocket: [15_000, [], undefined], https: [100, [], undefined], ...overEach([120_000, [], 30]) },
       ...{ browser: [60_000, [], undefined], 'react-native': [60_000, [], undefined] },
     },
   },
@@ -899,7 +899,7 @@ test('mqtt: connects with a clean session, with a will, and with the account of 
   await client.ask('hello');
   const will = { topic: 'hm/t1/kiosk-7/status', payload: 'offline', qos: 1, retain: true };
   assert.equal(hub.seen.wills, [{ ...will, clean: true }]);
-  assert.equal(hub.seen.accounts, [[60, 'account', 'of the broker']]);
+  assert.equal(hub.seen.accounts, [[30, 'account', 'of the broker']]);
 });
 
 test('mqtt: says that the broker admits a client whose hub is silent', async () => {

@@ -63,7 +63,7 @@ export const HOSTILE_FAULTS: readonly HostileFault[] = [
   ]),
   fault('MQTT', 'a broker that answers no ping is kept', [
     MQTT,
-    'keepalive: Math.ceil(pingEvery / 2000),',
+    'keepalive: Math.ceil(pingEvery / 4000),',
     'keepalive: 0,',
   ]),
   fault('HTTPS', 'a request that is not answered is never given up', [
