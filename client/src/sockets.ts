@@ -98,20 +98,24 @@ export function routeTo(
  */
 class Tickets {
   #latest: Buffer | undefined;
+  #used: Buffer | undefined;
   #until = 0;
 
-  /** Each is for one connection, so a server that dislikes it meets it once. */
+  /** One that does not lead to a session is not used again. */
   take(): Buffer | undefined {
-    const ticket = Date.now() < this.#until ? this.#latest : undefined;
+    this.#used = Date.now() < this.#until ? this.#latest : undefined;
     this.#latest = undefined;
-    return ticket;
+    return this.#used;
   }
 
-  /** The event comes once the certificate is verified, in each engine. */
+  /** In each engine these events come once the certificate is verified. */
   keep<Secure extends TLSSocket>(socket: Secure): Secure {
+    socket.on('secureConnect', () => {
+      if (socket.isSessionReused()) this.#latest ??= this.#used;
+      else this.#until = endOf(socket.getPeerCertificate(true));
+    });
     return socket.on('session', (ticket: Buffer) => {
       this.#latest = ticket;
-      if (!socket.isSessionReused()) this.#until = endOf(socket.getPeerCertificate(true));
     });
   }
 }

@@ -91,10 +91,12 @@ for (const entry of ['websocket', 'mqtt'] as const) {
     const isReused = (): unknown => ([...hub.sockets].at(-1) as TLSSocket).isSessionReused();
     assert.is(await outcome(entry, hub, { socket: { ca } }), 'connect');
     assert.is(isReused(), false);
-    const again = new Promise((resolve) => clients[0]!.once('connect', resolve));
-    hub.cut();
-    await soon(again);
-    assert.is(isReused(), true);
+    for (let times = 0; times < 2; times++) {
+      const again = new Promise((resolve) => clients[0]!.once('connect', resolve));
+      hub.cut();
+      await soon(again);
+      assert.is(isReused(), true);
+    }
   });
 }
 
