@@ -28,7 +28,7 @@ const written = (file: string): string => read(file).replace(/<!-- (?:measured|d
 /** Lines that people wrote, by folder; `other` has the rest. */
 const LINES: { readonly [room: string]: number } = {
   src: 18_660,
-  client: 8_130,
+  client: 8_140,
   cli: 4_510,
   test: 61_345,
   evidence: 14_790,
