@@ -102,8 +102,8 @@ const IDLE = 60_000;
 /** What tells an assistant that its sentence was played. */
 const PLAYED = 'recognizer_loop:audio_output_end';
 
-/** An editor or a copy may have added it. */
-const WHITE_SPACE = 'The password in the identity begins or ends with white space, which is part of it.';
+/** An editor, a copy or another system may have changed it, and nobody sees it. */
+const UNSEEN = 'The password is not in Unicode NFC, or begins or ends with white space, which is part of it.';
 
 /** If one of these ends two connections in a row, a person is asked. Questions do not end the pause between the two. */
 const COUNTED: readonly unknown[] = ['psk-differs', 'client-key-refused'];
@@ -756,8 +756,8 @@ export class Client {
     const ofClosing = code === 'dropped' ? tellingOfClosing(this.#closing) : undefined;
     const told = ofClosing ?? tellingOf(error, this.#link.keyring, this.#platform);
     const { password } = this.#options.identity;
-    const isPadded = code === 'psk-differs' && password !== password.trim();
-    return isPadded ? { ...told, advice: `${told.advice} ${WHITE_SPACE}` } : told;
+    const isOdd = code === 'psk-differs' && password !== password.trim().normalize();
+    return isOdd ? { ...told, advice: `${told.advice} ${UNSEEN}` } : told;
   }
 
   /** The time of an input. Time stands still while orders are carried out: a store that answers at once takes none. */
