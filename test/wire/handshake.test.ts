@@ -11,7 +11,6 @@ import {
   readMessage2Payload,
 } from '../../src/wire/handshake.ts';
 import type { Json, JsonObject } from '../../src/wire/json.ts';
-import { JsonNumber } from '../../src/wire/json.ts';
 import { parseJson } from '../../src/wire/parse-json.ts';
 import { raisesLocal, raisesRemote } from '../world/raises.ts';
 
@@ -20,20 +19,6 @@ const object = (text: string): JsonObject => parseJson(text) as JsonObject;
 test('composes a payload of two objects, with the second overriding the first', () => {
   assert.equal(composePayload({ a: 1, b: 2 }, { b: 3, c: [4] }), { a: 1, b: 3, c: [4] });
   assert.equal(Object.keys(composePayload({ a: 1, b: 2 }, { b: 3, c: 4 })), ['a', 'b', 'c']);
-});
-
-test('composes the payload that the peer will read', () => {
-  const payload = composePayload(
-    { half: 0.5, large: 1e21, kept: new JsonNumber('1.0'), one: new JsonNumber('1') },
-    {},
-  );
-  const expected = {
-    half: new JsonNumber('0.5'),
-    large: new JsonNumber('1e+21'),
-    kept: new JsonNumber('1.0'),
-    one: 1,
-  };
-  assert.equal(payload, expected);
 });
 
 test('composes a payload that shares no memory with either object', () => {
