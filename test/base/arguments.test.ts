@@ -11,12 +11,6 @@ test('refuses bytes whose memory was transferred', () => {
   raisesLocal(() => assertBytes(detached(32), 'key', 32), 'bad-argument');
 });
 
-test('accepts bytes of any length, or of the required one', () => {
-  assertBytes(new Uint8Array(0), 'key');
-  assertBytes(new Uint8Array(32), 'key', 32);
-  assertBytes(new Uint8Array(0), 'key', 0);
-});
-
 test('refuses an argument that is not bytes', () => {
   for (const value of [undefined, null, 'aa', [0], new Uint16Array(1)]) {
     raisesLocal(() => assertBytes(value, 'key', 1), 'bad-argument');

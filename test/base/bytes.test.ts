@@ -6,7 +6,6 @@ import {
   base64ToBytes,
   bytesToBase64,
   bytesToHex,
-  concatBytes,
   copyBytes,
   equalBytes,
   hexDigit,
@@ -68,14 +67,6 @@ test('copies bytes into memory of their own', () => {
   original[0] = 9;
   assert.equal([...copy], [2, 3]);
   assert.is(copy.buffer.byteLength, 2);
-});
-
-test('concatenates like Buffer', () => {
-  fc.assert(
-    fc.property(fc.array(anyBytes), (parts) => {
-      assert.is(Buffer.compare(concatBytes(parts), Buffer.concat(parts)), 0);
-    }),
-  );
 });
 
 test('finds equal bytes equal', () => {

@@ -41,11 +41,6 @@ test('has name, code and message', () => {
   assert.equal([remote.name, remote.code, remote.message], ['RemoteError', 'bad-json', 'else']);
 });
 
-test('is converted to a string of class, code and message', () => {
-  assert.is(String(new LocalError('bad-argument', 'what')), 'LocalError [bad-argument]: what');
-  assert.is(String(new RemoteError('bad-json', 'what')), 'RemoteError [bad-json]: what');
-});
-
 test('has a stack that starts with class, code and message and leads to the place of the throw', () => {
   const lines = new RemoteError('bad-json', 'two\nlines').stack!.split('\n');
   assert.equal(lines.slice(0, 2), ['RemoteError [bad-json]: two', 'lines']);
