@@ -712,28 +712,12 @@ const ENDINGS: { readonly [what: string]: Ending } = {
       ...overEach(['broker-refused', /does not admit this client \(CONNACK 5\)/]),
     },
   },
-  'the server answers 404, or a wrong password': {
-    behaviour: { refusal: { status: 404, connack: 4 } },
-    seen: {
-      ...onWebSockets(['not-a-hub', /\(HTTP 404\)/], NOT_SAID),
-      https: ['not-a-hub', /\(HTTP 404\)/],
-      ...overEach(['broker-refused', /\(CONNACK 4\)/]),
-    },
-  },
   'the server answers 302': {
     behaviour: { refusal: { status: 302, headers: 'location: /elsewhere\r\n' } },
     seen: {
       ...onWebSockets(['not-a-hub', /\(HTTP 302\)/], NOT_SAID),
       https: ['not-a-hub', /\(HTTP 302\)/],
       'mqtt over websocket': ['not-a-hub', /\(HTTP 302\)/],
-    },
-  },
-  'the server answers 503': {
-    behaviour: { refusal: { status: 503, connack: 3 } },
-    seen: {
-      ...onWebSockets(['unavailable', /./], NOT_SAID),
-      https: ['unavailable', /./],
-      ...overEach(['broker-refused', /\(CONNACK 3\)/]),
     },
   },
   'the hub closes with 1008 before its HELLO': {
