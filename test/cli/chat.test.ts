@@ -12,9 +12,10 @@ import { Client } from '../../client/dist/client.js';
 import { nodeCrypto, randomBytes } from '../../src/crypto/node.ts';
 import { HubSession, type HubSessionEvent, readAuthorization } from '../../src/index.ts';
 import { onRefresh, type TimerSetter, until, withTimers } from '../client/world.ts';
+import { freePort } from '../world/free-port.ts';
 import { replacing } from '../world/replacing.ts';
 import { closeAll, stopListening, webSockets } from '../world/servers.ts';
-import { freePort, HubProgram } from './hub-program.ts';
+import { HubProgram } from './hub-program.ts';
 import {
   deriveQuickly,
   Folder,

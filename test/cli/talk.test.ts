@@ -19,8 +19,9 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { WebSocket } from 'ws';
 import { until } from '../client/world.ts';
+import { freePort } from '../world/free-port.ts';
 import { replacing } from '../world/replacing.ts';
-import { freePort, HubProgram } from './hub-program.ts';
+import { HubProgram } from './hub-program.ts';
 import { deriveQuickly, Folder, run, runHere, runProgram } from './run.ts';
 
 const test = suite('a conversation');

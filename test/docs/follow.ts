@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import * as assert from 'uvu/assert';
 
@@ -160,13 +159,4 @@ async function carryOut(line: string, expected: Expected, newcomer: Newcomer): P
   await running.stop();
   assert.match(printed, expected.prints, line);
   return undefined;
-}
-
-/** A port of this machine that no program listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  return port;
 }

@@ -10,7 +10,7 @@ import { serveHub } from 'hub-protocol-client/hub';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { randomBytes } from '../../src/crypto/node.ts';
-import { freePort } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(ROOT, 'dist/hub-')); // inside the project, so that it finds the packages

@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { follow, freePort } from '../docs/follow.ts';
+import { follow } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 import { versionOf } from './python-peer.ts';
 
 const test = suite('the guide to HiveMind’s hub');

@@ -1,10 +1,11 @@
 /** HiveMind's hub, from PyPI, as a process on loopback with its own configuration and database. */
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '../world/free-port.ts';
 import { folder } from './certificate.ts';
 import { HIVEMIND } from './python-peer.ts';
 
@@ -104,15 +105,6 @@ export class HivemindHub {
   log(): string {
     return readFileSync(join(folder, 'hub.log'), 'utf8');
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 function isListening(port: number): Promise<boolean> {

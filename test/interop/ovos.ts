@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 import { HivemindHub, homeIn } from './hivemind.ts';
 import { HIVEMIND } from './python-peer.ts';
 

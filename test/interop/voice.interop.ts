@@ -12,7 +12,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Firefox } from '../browser/firefox.ts';
 import { runPage } from '../browser/run-page.ts';
-import { freePort } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 import { wav } from '../world/wav.ts';
 import { authority, files, folder } from './certificate.ts';
 import { HivemindHub } from './hivemind.ts';

@@ -1,7 +1,7 @@
 /** Mosquitto and its accounts. It is started once for all tests of this directory, and ends with their process. */
 import { spawn } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,6 +11,7 @@ import { type Certificate, localhostCertificate } from 'hub-protocol-cli/certifi
 import type { HubClient } from 'hub-protocol-client/hub';
 import { type MqttHub, type MqttHubOptions, serveHub } from 'hub-protocol-client/hub/mqtt';
 import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import { freePort } from '../world/free-port.ts';
 
 export const BASE = 'hivemind/hub-1';
 export const NODE_ID = 'hub.example';
@@ -97,14 +98,6 @@ export async function connectTo(port: number, options: IClientOptions = {}): Pro
   });
   closeLater(() => connection.stream.destroy());
   return connection;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function isListening(): Promise<boolean> {

@@ -9,7 +9,7 @@ import { nodeCrypto as crypto, randomBytes } from 'hub-protocol/node';
 import { serveHub } from 'hub-protocol-client/hub';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { freePort } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 import { emptyFolder, TOOLS, userEnvironment } from './packed.ts';
 
 const test = suite('Node-RED');

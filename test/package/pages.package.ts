@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Tab } from '../browser/tab.ts';
-import { type Expected, follow, freePort, stepsOf } from '../docs/follow.ts';
+import { type Expected, follow, stepsOf } from '../docs/follow.ts';
+import { freePort } from '../world/free-port.ts';
 import { newFolder, run, TOOLS, userEnvironment } from './packed.ts';
 
 const test = suite('pages');
