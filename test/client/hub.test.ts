@@ -1084,29 +1084,6 @@ test('a hub offers what the options of its session say, and says it in its first
   );
 });
 
-test('onRefused is told the cause, the state and the access key of each connection that was not ready', async () => {
-  const refused: unknown[] = [];
-  const onRefused: HubServerOptions['onRefused'] = ({ code }, state, accessKey) =>
-    refused.push([code, state, accessKey]);
-  const { url } = await start({ onRefused });
-  clients.set('kiosk-8', { psk: randomBytes(32) }); // another password
-  const wrong = dial('kiosk-8', undefined, url);
-  await wrong.reaches('close', 'ended');
-  wrong.socket.close();
-  await until(() => refused.length === 1);
-  clients.set('kiosk-8', { psk, clientKey: randomBytes(32) }); // another key
-  await dial('kiosk-8', undefined, url).reaches('ended');
-  await until(() => refused.length === 2);
-  const late = await start({ onRefused, handshakeTimeout: 20 });
-  dial('kiosk-7', new Promise(() => {}), late.url);
-  await until(() => refused.length === 3);
-  assert.equal(refused, [
-    ['dropped', 'awaiting-message-3', 'kiosk-8'],
-    ['client-key-changed', 'awaiting-message-3', 'kiosk-8'],
-    ['dropped', 'awaiting-message-1', 'kiosk-7'],
-  ]);
-});
-
 test('onRefused is called at most twenty times a second, and then with how many went untold', async () => {
   const told: unknown[][] = [];
   const onRefused: HubServerOptions['onRefused'] = ({ code }, ...more) => told.push([code, ...more]);

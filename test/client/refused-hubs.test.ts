@@ -100,17 +100,6 @@ test('a client says which hubs end the connection before they say anything', asy
   assert.not.match(after.advice, 'hivemind-core');
 });
 
-test('a client says how to update a HiveMind hub of protocol 1', async () => {
-  const { code, advice } = await told((socket) => {
-    socket.send('{"msg_type":"hello","payload":{"pubkey":"","peer":"kiosk::1","node_id":"node:1"}}');
-    socket.send(
-      '{"msg_type":"shake","payload":{"handshake":true,"binarize":true,"preshared_key":false,"password":true,"crypto_required":true,"min_protocol_version":1,"max_protocol_version":1}}',
-    );
-  });
-  assert.is(code, 'protocol-version');
-  assert.match(advice, /4\.7.*--pre/);
-});
-
 test('a client names the entry for the protocol that the identity has', () => {
   const load = (): never => {
     throw new Error('the keyring was read');
