@@ -593,17 +593,6 @@ test('a keyring that cannot be read later raises a question, not an exception in
   assert.equal(world.types, ['reconnect', 'reconnect', 'ask']);
 });
 
-test('a request waits while the client pauses', async () => {
-  const world = newWorld();
-  world.isDown = true;
-  const client = world.start({ policy: { basePause: 60_000 } });
-  const answer = client.ask('hello');
-  await until(() => world.types.includes('reconnect'));
-  world.isDown = false;
-  client.resume();
-  assert.is((await answer).ending, 'handled');
-});
-
 test('a question ends a pause, and another one the next pause, but two seconds later', async () => {
   const world = newWorld();
   world.isDown = true;
@@ -831,20 +820,6 @@ test('two connections that need the PSK share one derivation', async () => {
   await until(() => world.types.includes('connect'));
   assert.is((await client.ask('hello')).ending, 'handled');
   assert.is(world.derivations, 1);
-});
-
-test('a derivation that fails asks a person, and is tried again after resume', async () => {
-  const world = newWorld();
-  let isFull = true;
-  const derive = async () => {
-    if (isFull) throw new Error('no memory');
-    return PSK;
-  };
-  const client = world.start({ derive });
-  assert.is(await client.ask('hello').catch((error) => error.message), 'no memory');
-  isFull = false;
-  client.resume();
-  assert.is((await client.ask('hello')).ending, 'handled');
 });
 
 test('a failed allocation ends the questions, and another link connects from the store after a pause', async () => {

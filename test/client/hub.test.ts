@@ -384,32 +384,6 @@ test('a client’s first pinned key stays, and a slower connection with another 
   assert.equal(told, [['client-key-changed', 'awaiting-message-3', 'kiosk-7']]);
 });
 
-test('what the messages of a client mean is up to the caller', async () => {
-  const seen: string[] = [];
-  const one = await start({
-    onEvent(event, client) {
-      seen.push(`${client.accessKey} ${event.type} ${client.state}`);
-      if (event.type === 'ready') client.send({ say: 'welcome' });
-      if (event.type === 'message' && event.kind === 'json') client.send({ heard: parseJson(event.text) });
-      if (event.type === 'ready') client.sendBytes(Uint8Array.of(0x83, 0, 7));
-    },
-  });
-  const client = dial('kiosk-7', undefined, one.url);
-  await client.reaches('message');
-  client.say('{"a":1}');
-  await until(() => client.replies.length === 2);
-  assert.equal(client.replies, [{ say: 'welcome' }, { heard: { a: 1 } }]);
-  assert.equal(client.bytes, [Uint8Array.of(0x83, 0, 7)]);
-  client.socket.close();
-  await until(() => seen.at(-1)!.includes('ended'));
-  assert.equal(seen, [
-    'kiosk-7 ready ready',
-    'kiosk-7 hello ready',
-    'kiosk-7 message ready',
-    'kiosk-7 ended closed',
-  ]);
-});
-
 test('a hub without an answer sends only what onEvent sends', async () => {
   const one = await start({
     answer: undefined,
