@@ -454,7 +454,10 @@ for (const [what, start] of [
   test(`each question of ${what} rejects at its timeout with the cause if the hub does not return, and is never sent`, async () => {
     const client = start();
     await client.ask('hello');
+    const codes: string[] = [];
+    client.on('close', ({ error }) => codes.push(error.code));
     await goAway(client);
+    await until(() => codes.includes('not-reachable'));
     const errors = await Promise.all(
       QUESTIONS.map(async (question, i) => {
         const timeout = AWAY / 2 + i;
