@@ -47,8 +47,8 @@ const POSITION = /((?:file:\/\/)?\/[^\s()]+\.ts):(\d+):(\d+)/g;
 /** What a test file's name ends with. */
 const IS_TEST = /\.(?:test|browser|interop|mqtt|package|search)\.ts$/;
 
-/** What others put below test/, perhaps at this moment: npm's packages, and what cargo compiles, in folders that come and go. */
-const OF_OTHERS = ['node_modules', 'target'];
+/** What npm puts below test/, perhaps at this moment, in folders that come and go. */
+const OF_OTHERS = 'node_modules';
 
 const TESTS = new URL('../test/', import.meta.url);
 const BUILT = new URL('../dist/.inputs', import.meta.url);
@@ -108,7 +108,7 @@ function filesIn(folder: string): string[] {
   return readdirSync(new URL(folder, TESTS), { withFileTypes: true }).flatMap((entry) => {
     const path = `${folder}${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    return OF_OTHERS.includes(entry.name) ? [] : filesIn(`${path}/`);
+    return entry.name === OF_OTHERS ? [] : filesIn(`${path}/`);
   });
 }
 

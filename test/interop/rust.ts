@@ -19,7 +19,7 @@ export function buildRust(): void {
 
 /** The path of a program. */
 export function rustProgram(name: 'snow-adapter' | 'thalovant-client'): string {
-  return fileURLToPath(new URL(`target/debug/${name}`, FOLDER));
+  return fileURLToPath(new URL(`../../../target/debug/${name}`, FOLDER));
 }
 
 export function startRust(name: 'snow-adapter' | 'thalovant-client', ...options: string[]): LineProgram {
