@@ -112,7 +112,10 @@ export async function serveHub(options: MqttHubOptions): Promise<MqttHub> {
       return;
     }
     peer.idle.refresh();
+    const isReady = peer.connection.state === 'ready';
     peer.connection.receive(payload);
+    // What begins like JSON, and ends a session, is the HELLO of a client whose `offline` the broker did not take.
+    if (isReady && !peers.has(accessKey) && payload[0] === 0x7b) create(accessKey);
   };
   /** The message itself does not matter: nothing in a HELLO is needed, and others belong to a lost session. */
   const create = async (accessKey: string): Promise<void> => {

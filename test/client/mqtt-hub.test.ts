@@ -320,6 +320,16 @@ test('a hub that loses its broker connects again, and its clients come back', as
   assert.is(hub.connections.size, 1);
 });
 
+test('a hub greets a client that begins again although its goodbye has not come', async () => {
+  await connectAs('kiosk-7').ask('hello');
+  const [before] = hub.connections;
+  const account = { username: 'kiosk-7', password: 'secret' };
+  const device = await mqtt.connectAsync(broker.url, account);
+  await device.publishAsync(`${BASE}/kiosk-7/in`, '{}', { qos: 1 });
+  await until(() => hub.connections.size === 1 && !hub.connections.has(before!));
+  await device.endAsync();
+});
+
 test('a hub greets nobody for a message that the broker has retained', async () => {
   const account = { username: 'kiosk-7', password: 'secret' };
   const device = await mqtt.connectAsync(broker.url, account);
