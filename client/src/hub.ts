@@ -16,7 +16,7 @@ import {
   share,
   tellUnknown,
 } from './hub-connection.ts';
-import { type CountedSocket, MAX_PIECES, watchArriving } from './pieces.ts';
+import { type CountedSocket, LIMITS, watchArriving } from './pieces.ts';
 import { COUNT, NAME, PAIR, PORT, readKinds, TIME, within } from './read-options.ts';
 import { keepAlive } from './ws.ts';
 import ws from './ws-on-node.cts';
@@ -111,8 +111,6 @@ const SERVER_OPTIONS = { ...OPTIONS, tls: within(PAIR), port: PORT, host: NAME }
 
 /** No WebSocket message is longer than the maximum of a cleartext envelope. */
 const MAX_PAYLOAD = 256 * 1024;
-/** How long a peer may take to close, in milliseconds. */
-const CLOSE_TIMEOUT = 5000;
 const MAX_CONNECTIONS = 750;
 const MAX_PER_KEY = 4;
 /** How many sockets are told with the close code 1008 that their access key is not known, at a time: a page cannot see the status 401. */
@@ -156,8 +154,7 @@ function makeHub(options: WebSocketHubOptions): MadeHub {
   const openings = new Openings(shared.account, mayOpen);
   const limits = {
     maxPayload: MAX_PAYLOAD,
-    ...MAX_PIECES,
-    closeTimeout: CLOSE_TIMEOUT,
+    ...LIMITS,
     allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
   };
   const sockets = new ws.WebSocketServer({ noServer: true, ...limits });

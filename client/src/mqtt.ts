@@ -11,7 +11,7 @@ import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import { limitPackets } from './limit-packets.ts';
 import type { MqttOptions } from './options.ts';
-import { MAX_PIECES } from './pieces.ts';
+import { LIMITS } from './pieces.ts';
 import type { Connection, Transport } from './platform.ts';
 import { OF_MQTT, readNodeOptions } from './read-options.ts';
 import { routeTo } from './sockets.ts';
@@ -82,7 +82,7 @@ export function connect(options: MqttOptions): Client {
     clientId: given.clientId ?? clientId(userAgent, identity.accessKey), // the same at every start
     ...(hasWill && { will: { ...will, payload: Buffer.from(will.payload) } }),
     keepalive: Math.ceil(pingEvery / 4000), // seconds between pings of the broker
-    wsOptions: { maxPayload: budget.packet, ...MAX_PIECES },
+    wsOptions: { maxPayload: budget.packet, ...LIMITS },
   });
 
   function open(connection: Connection): Transport {

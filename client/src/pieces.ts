@@ -4,10 +4,14 @@ import { costOf } from './account.ts';
 /** The state of a WebSocket before it is open. */
 const CONNECTING = 0;
 
-/** How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. */
-export const MAX_PIECES: { maxFragments: number; maxBufferedChunks: number } = {
+/**
+ * How many fragments a message may come in, and how many pieces of it may wait for the rest of one: each costs more than its bytes. And how
+ * long the other side may take to close, in milliseconds.
+ */
+export const LIMITS: { maxFragments: number; maxBufferedChunks: number; closeTimeout: number } = {
   maxFragments: 64,
   maxBufferedChunks: 1024,
+  closeTimeout: 5000,
 };
 
 /** What is told how many bytes of a message that is not complete are held, as they lie in memory. */

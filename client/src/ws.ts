@@ -7,7 +7,7 @@ import { causeOfOpening, causeOfSilence, openingTimeout, readRetryAfter } from '
 import type { Client } from './client.ts';
 import { clientOnNode } from './client-on-node.ts';
 import type { NodeOptions } from './options.ts';
-import { MAX_PIECES, watchArriving } from './pieces.ts';
+import { LIMITS, watchArriving } from './pieces.ts';
 import type { Connection, Transport } from './platform.ts';
 import { readNodeOptions } from './read-options.ts';
 import { routeTo } from './sockets.ts';
@@ -52,7 +52,7 @@ export function connect(options: NodeOptions): Client {
       agent,
       headers,
       maxPayload: budget.frame,
-      ...MAX_PIECES,
+      ...LIMITS,
       allowSynchronousEvents: false, // one message, then whatever else waits in the event loop
       perMessageDeflate: false, // what is encrypted cannot be compressed
       finishRequest(request) {
