@@ -138,7 +138,7 @@ export function connect(options: MqttOptions): Client {
     announce().catch(fail);
     broker.on('disconnect', ({ reasonCode = 0 }) => {
       if (REFUSALS.includes(reasonCode)) refused(`DISCONNECT_${reasonCode}`);
-      else if (reasonCode === 0x8e) connection.closed({ reason: REPLACED });
+      else if (reasonCode === 0x8e) connection.closed({ reason: REPLACED }); // session taken over
     });
     broker.on('message', (topic, data, { retain }) => {
       if (topic === topics.subscribe && !retain)
